@@ -1,0 +1,12 @@
+// Command hookctl manages hookd.
+package main
+
+import (
+	"os"
+
+	"hookd/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], cli.SystemStreams()))
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// Attempt is one attempt that did not succeed.
+type Attempt struct {
+	Attempt    int
+	At, TookMS int64 // Unix ms; ms
+	Code       Code
+	HTTPStatus int
+	NextAt     int64 // Unix ms; 0: none followed
+	Replay     int64 // 0: of the stream
+}
+
+// Outcome is what one attempt writes.
+type Outcome struct {
+	Sub                      SubID
+	Seq                      int64
+	Kind                     KindID
+	Replay                   int64  // 0: of the stream
+	Moves                    bool   // the cursor moves to Seq
+	Finished                 Status // 0: the delivery goes on
+	Code                     Code
+	HTTPStatus               int
+	Attempts                 int
+	FirstAt, EndedAt, TookMS int64
+	Failed                   *Attempt // this attempt, where it did not succeed
+	Retry                    *Retry   // the head, where it goes on
+	HadRetry                 bool     // the head had failed before
+	Failures                 int      // failures in a row, written where SetFailures
+	SetFailures              bool
+	State                    *Change     // made by the system
+	Dead                     *DeadLetter // given up
+	DeadRef                  int64       // the dead letter that is replayed
+}
+
+// Record writes an outcome in one transaction. Outcomes are not synced one by one: the end of the process forgets none,
+// that of the power the last second's, which are then made again.
+func (s *Store) Record(ctx context.Context, o Outcome) error {
+	if err := s.do(ctx, &unit{size: 64, run: func(t *tx) error { return t.record(&o) }}); err != nil {
+		return fmt.Errorf("record outcome: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) record(o *Outcome) error {
+	w := t.s.w
+	if a := o.Failed; a != nil {
+		err := w.insertAttempt.exec(int64(o.Sub), o.Seq, o.Replay, a.Attempt, a.At, a.TookMS, int64(a.Code), a.HTTPStatus, null(a.NextAt))
+		if err != nil {
+			return err
+		}
+	}
+	if o.Finished != 0 {
+		n := t.historyN + 1
+		err := w.insertHistory.exec(n, int64(o.Sub), o.Seq, int64(o.Kind), int64(o.Finished), int64(o.Code), o.HTTPStatus, o.Attempts,
+			o.FirstAt, o.EndedAt, o.TookMS, o.Replay, o.Moves)
+		if err != nil {
+			return err
+		}
+		t.historyN = n
+	}
+	if o.SetFailures {
+		if err := w.setFailures.exec(o.Failures, int64(o.Sub)); err != nil {
+			return err
+		}
+	}
+	if err := t.recordHead(o); err != nil {
+		return err
+	}
+	if o.State != nil {
+		if err := t.s.change1(*o.State); err != nil {
+			return err
+		}
+	}
+	if o.Dead != nil {
+		if err := t.bury(o.Dead); err != nil {
+			return err
+		}
+	}
+	if o.Replay != 0 && o.Finished != 0 {
+		return t.endReplayItem(o)
+	}
+	return nil
+}
+
+// recordHead writes how the head of the lane goes on, or that it is gone.
+func (t *tx) recordHead(o *Outcome) error {
+	if o.Retry != nil {
+		return t.s.putRetry(o.Sub, o.Retry)
+	}
+	if !o.HadRetry || o.Finished == 0 {
+		return nil
+	}
+	lane := 0
+	if o.Replay != 0 {
+		lane = replayLane
+	}
+	return t.s.w.dropRetry.exec(int64(o.Sub), lane)
+}
+
+func (t *tx) bury(d *DeadLetter) error {
+	return t.s.w.insertDead.exec(int64(d.Sub), d.App, d.Seq, int64(d.Kind.ID), d.EventID, d.ReceivedAt, null(d.At),
+		routeText(d.Resource, d.Key), d.Line, d.Attempts, d.HTTPStatus, int64(d.Code), d.DeadAt, d.Replay)
+}
+
+// endReplayItem takes a finished delivery off its replay, counts it there and on the dead letter it came from, and ends
+// the replay with its last.
+func (t *tx) endReplayItem(o *Outcome) error {
+	w := t.s.w
+	if err := w.dropReplayItem.exec(o.Replay, o.Seq); err != nil {
+		return err
+	}
+	dead := 0
+	if o.Finished == Dead {
+		dead = 1
+	}
+	if err := w.countReplay.exec(0, 1-dead, dead, o.Replay); err != nil {
+		return err
+	}
+	if o.DeadRef != 0 {
+		if err := w.setReplayed.exec(o.EndedAt, int64(o.Finished), o.DeadRef); err != nil {
+			return err
+		}
+	}
+	return w.endReplay.exec(replayDone, o.EndedAt, o.Replay)
+}

@@ -1,0 +1,76 @@
+-- The log, the cursors over it, and what became of each delivery. One writer, WAL, STRICT. Times are integer ms UTC.
+-- sub, app, kind, source are local small integers. Tables of capabilities that come later have their place here.
+CREATE TABLE meta (k TEXT PRIMARY KEY, v ANY NOT NULL) STRICT, WITHOUT ROWID;
+  -- sync_epoch, master_check, clock_high, history_indexed, ids_indexed, first_seq
+CREATE TABLE apps (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
+  scopes TEXT NOT NULL, grants TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
+CREATE TABLE kinds (id INTEGER PRIMARY KEY, app TEXT NOT NULL, type TEXT NOT NULL, UNIQUE (app, type)) STRICT;
+CREATE TABLE sources (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
+  last_producer_seq INTEGER, accepted INTEGER NOT NULL DEFAULT 0, duplicates INTEGER NOT NULL DEFAULT 0,
+  rejected INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE files (gen INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES sources, salt BLOB NOT NULL,
+  dev INTEGER NOT NULL, ino INTEGER NOT NULL, head_len INTEGER NOT NULL, head_sum BLOB, tail_len INTEGER NOT NULL,
+  tail_sum BLOB, offset INTEGER NOT NULL, size_seen INTEGER NOT NULL, state INTEGER NOT NULL) STRICT;
+  -- one row per generation of a tailed file; a few closed ones are kept to know copies
+CREATE INDEX files_source ON files (source, gen);
+CREATE TABLE events (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id_hash INTEGER NOT NULL, source INTEGER NOT NULL,
+  received_at INTEGER NOT NULL, at INTEGER, id TEXT NOT NULL, route TEXT, line BLOB NOT NULL) STRICT;
+  -- received_at never falls; route: resource and key (JSON), so that neither is parsed again; small columns before line
+CREATE INDEX events_kind ON events (kind);                    -- (kind, seq): next of a type, exact counts in a block
+CREATE TABLE event_ids (id_hash INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (id_hash, seq)) STRICT, WITHOUT ROWID;
+  -- filled in sorted slices; ids above meta.ids_indexed are in memory, read back from events at start
+CREATE TABLE blocks (block INTEGER NOT NULL, kind INTEGER NOT NULL, n INTEGER NOT NULL,
+  PRIMARY KEY (block, kind)) STRICT, WITHOUT ROWID;           -- events per 4096 seqs and kind, written when a block closes
+CREATE TABLE subs (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, name TEXT NOT NULL, app TEXT NOT NULL,
+  state INTEGER NOT NULL, cause INTEGER NOT NULL, state_at INTEGER NOT NULL, rev INTEGER NOT NULL, host TEXT NOT NULL,
+  url BLOB NOT NULL, headers BLOB, spec TEXT NOT NULL,        -- url, headers sealed; spec: what the owner gave (absent = inherited)
+  cursor INTEGER NOT NULL, cursor_n INTEGER NOT NULL,         -- flushed lazily; history rows after cursor_n move it further
+  last_seq INTEGER NOT NULL DEFAULT 0,                        -- highest seq that succeeded, moved on likewise
+  failures INTEGER NOT NULL DEFAULT 0, armed INTEGER NOT NULL DEFAULT 1, lease_until INTEGER,
+  created_at INTEGER NOT NULL, deleted_at INTEGER) STRICT;
+CREATE UNIQUE INDEX subs_name ON subs (name) WHERE deleted_at IS NULL;
+CREATE TABLE secrets (sub INTEGER NOT NULL, generation INTEGER NOT NULL, master INTEGER NOT NULL, sealed BLOB,
+  created_at INTEGER NOT NULL, not_after INTEGER, PRIMARY KEY (sub, generation)) STRICT, WITHOUT ROWID;
+CREATE TABLE masters (id INTEGER PRIMARY KEY, sealed BLOB) STRICT;      -- older masters, sealed under the newest
+CREATE TABLE keys (kid TEXT PRIMARY KEY, state INTEGER NOT NULL, public BLOB NOT NULL, sealed BLOB NOT NULL,
+  published_at INTEGER NOT NULL, active_at INTEGER, not_after INTEGER) STRICT, WITHOUT ROWID;
+CREATE TABLE retries (sub INTEGER NOT NULL, lane INTEGER NOT NULL, seq INTEGER NOT NULL, replay INTEGER NOT NULL DEFAULT 0,
+  attempt INTEGER NOT NULL, step INTEGER NOT NULL, counted INTEGER NOT NULL, first_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL, delay INTEGER NOT NULL, error INTEGER NOT NULL, code INTEGER NOT NULL,
+  since INTEGER NOT NULL, PRIMARY KEY (sub, lane)) STRICT, WITHOUT ROWID;
+  -- only heads that failed; lane 0 = strict, -1 = the replay lane, else hash of the key
+CREATE TABLE parked (sub INTEGER NOT NULL, lane INTEGER NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (sub, lane, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE history (n INTEGER PRIMARY KEY, sub INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL,
+  status INTEGER NOT NULL, error INTEGER NOT NULL, code INTEGER NOT NULL, attempts INTEGER NOT NULL,
+  first_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, took INTEGER NOT NULL, replay INTEGER NOT NULL,
+  moves INTEGER NOT NULL) STRICT;                             -- append only; moves = 0: moves no cursor
+CREATE TABLE history_ix (sub INTEGER NOT NULL, seq INTEGER NOT NULL, n INTEGER NOT NULL,
+  PRIMARY KEY (sub, seq, n)) STRICT, WITHOUT ROWID;           -- filled in sorted slices up to meta.history_indexed
+CREATE TABLE attempts (n INTEGER PRIMARY KEY, sub INTEGER NOT NULL, seq INTEGER NOT NULL, replay INTEGER NOT NULL,
+  attempt INTEGER NOT NULL, at INTEGER NOT NULL, took INTEGER NOT NULL, error INTEGER NOT NULL, code INTEGER NOT NULL,
+  next_at INTEGER) STRICT;                                    -- failed attempts only
+CREATE INDEX attempts_delivery ON attempts (sub, seq);
+CREATE TABLE gaps (id INTEGER PRIMARY KEY, sub INTEGER NOT NULL, cause INTEGER NOT NULL, from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL, events INTEGER NOT NULL, exact INTEGER NOT NULL, at INTEGER NOT NULL,
+  acknowledged_at INTEGER) STRICT;
+CREATE INDEX gaps_sub ON gaps (sub, from_seq);
+CREATE TABLE dead_letters (id INTEGER PRIMARY KEY AUTOINCREMENT, sub INTEGER NOT NULL, app TEXT NOT NULL, seq INTEGER NOT NULL,
+  kind INTEGER NOT NULL, event_id TEXT NOT NULL, received_at INTEGER NOT NULL, at INTEGER, route TEXT, line BLOB NOT NULL,
+  attempts INTEGER NOT NULL, code INTEGER NOT NULL, error INTEGER NOT NULL, dead_at INTEGER NOT NULL,
+  replay INTEGER NOT NULL, replayed_at INTEGER, replay_status INTEGER) STRICT;
+CREATE INDEX dead_letters_sub ON dead_letters (sub, id);
+CREATE TABLE replays (id INTEGER PRIMARY KEY AUTOINCREMENT, sub INTEGER NOT NULL, origin INTEGER NOT NULL, state INTEGER NOT NULL,
+  from_seq INTEGER, to_seq INTEGER, next_seq INTEGER, types TEXT, only_failed INTEGER, rate REAL,
+  total INTEGER NOT NULL, done INTEGER NOT NULL, dead INTEGER NOT NULL, expired INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, ended_at INTEGER) STRICT;
+CREATE INDEX replays_open ON replays (sub, id) WHERE ended_at IS NULL;
+CREATE TABLE replay_items (replay INTEGER NOT NULL, seq INTEGER NOT NULL, dead_letter INTEGER,
+  PRIMARY KEY (replay, seq)) STRICT, WITHOUT ROWID;           -- what a replay has still to send
+CREATE INDEX replay_items_dead ON replay_items (dead_letter);
+CREATE TABLE quarantine (id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, gen INTEGER, offset INTEGER NOT NULL,
+  length INTEGER NOT NULL, reason TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL, bytes BLOB) STRICT;
+CREATE TABLE losses (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, certain INTEGER NOT NULL, at INTEGER NOT NULL,
+  detail TEXT NOT NULL) STRICT;
+CREATE TABLE audit (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, uid INTEGER, actor TEXT NOT NULL,
+  action INTEGER NOT NULL, app INTEGER, sub INTEGER, detail TEXT NOT NULL) STRICT;
