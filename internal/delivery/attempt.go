@@ -32,7 +32,7 @@ func (e *Engine) attempt(s *subscription, w work) {
 // send makes the request of an attempt. It reports false where the attempt ended by hookd's own trouble.
 func (e *Engine) send(s *subscription, w work, c claim, now time.Time) (egress.Result, bool) {
 	if c.refusal != nil {
-		return egress.Result{Failure: c.refusal.Reason, Detail: c.refusal.Message}, true
+		return egress.Result{Failure: c.refusal.Reason, Detail: c.refusal.Error()}, true
 	}
 	req, err := e.request(s, w, c, now)
 	if err != nil {

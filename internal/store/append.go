@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
+	"slices"
 
 	"hookd/internal/event"
 )
@@ -60,7 +60,14 @@ type Placed struct {
 
 // OnAppend sets what is called after each commit that appended, with the events in order of seq. It runs on the
 // committing goroutine: it must be quick, and must not call the store. It is set once, before the first Append.
-func (s *Store) OnAppend(f func([]Event)) { s.change = f }
+func (s *Store) OnAppend(f func([]Event)) { s.onAppend = f }
+
+// appending is the unit of work of Append.
+type appending struct {
+	Batch
+	placed                        []Placed
+	accepted, duplicates, refused int64
+}
 
 // Append puts the lines of a batch into the log, with the source's checkpoint, in one transaction. They are on disk when
 // it returns. There is one Placed for each line. The lines' bytes belong to the store from now on.
@@ -69,77 +76,92 @@ func (s *Store) Append(ctx context.Context, b Batch) ([]Placed, error) {
 	for i := range b.Lines {
 		size += len(b.Lines[i].Event.Line) + len(b.Lines[i].Bytes)
 	}
-	var placed []Placed
-	var counts [3]int64 // accepted, duplicates, rejected
-	err := s.do(ctx, &unit{
-		full: true, size: size,
-		run: func(t *tx) (err error) {
-			placed, counts, err = t.append(b)
-			return err
-		},
-		applied: func(*tx) {
-			for i := range s.sources {
-				if src := &s.sources[i]; src.ID == b.Source {
-					src.Accepted += counts[0]
-					src.Duplicates += counts[1]
-					src.Rejected += counts[2]
-				}
-			}
-		},
-	})
-	if err != nil {
+	a := &appending{Batch: b, placed: make([]Placed, len(b.Lines))}
+	if err := s.do(ctx, durable, size, a); err != nil {
 		return nil, fmt.Errorf("append to log: %w", err)
 	}
-	return placed, nil
+	return a.placed, nil
 }
 
-func (t *tx) append(b Batch) ([]Placed, [3]int64, error) {
-	w := t.s.w
-	placed := make([]Placed, len(b.Lines))
-	var counts [3]int64
-	t.received = max(t.received, b.Now)
-	for i := range b.Lines {
-		line := &b.Lines[i]
-		p, err := t.place(b.Source, line)
-		if err != nil {
-			return nil, counts, err
+func (a *appending) run(t *tx) error {
+	a.accepted, a.duplicates, a.refused = 0, 0, 0
+	t.received = max(t.received, a.Now)
+	hashes, known, err := t.lookUp(a.Lines)
+	if err != nil {
+		return err
+	}
+	for i := range a.Lines {
+		line := &a.Lines[i]
+		p := Placed{Refused: line.Refused}
+		if p.Refused == nil {
+			if p, err = t.place(a.Source, &line.Event, hashes[i], known[hashes[i]]); err != nil {
+				return err
+			}
 		}
-		placed[i] = p
+		a.placed[i] = p
 		switch {
 		case p.Refused != nil:
-			counts[2]++
-			if b.Quarantine {
-				if err := t.quarantine(b, line, p.Refused); err != nil {
-					return nil, counts, err
-				}
+			a.refused++
+			if err := t.quarantine(&a.Batch, line, p.Refused); err != nil {
+				return err
 			}
 		case p.Duplicate:
-			counts[1]++
+			a.duplicates++
 		default:
-			counts[0]++
+			a.accepted++
 		}
 	}
-	if b.Mark != nil {
-		if err := t.mark(*b.Mark); err != nil {
-			return nil, counts, err
+	if a.Mark != nil {
+		if err := t.mark(*a.Mark); err != nil {
+			return err
 		}
 	}
-	if counts != [3]int64{} {
-		if err := w.addCounts.exec(counts[0], counts[1], counts[2], int64(b.Source)); err != nil {
-			return nil, counts, err
-		}
+	if a.accepted+a.duplicates+a.refused == 0 {
+		return nil
 	}
-	return placed, counts, nil
+	return t.w.addCounts.exec(a.accepted, a.duplicates, a.refused, int64(a.Source))
 }
 
-// place appends one line, unless it is refused or known.
-func (t *tx) place(source SourceID, line *Line) (Placed, error) {
-	if line.Refused != nil {
-		return Placed{Refused: line.Refused}, nil
+func (a *appending) applied(t *tx) {
+	for i := range t.s.sources {
+		if src := &t.s.sources[i]; src.ID == a.Source {
+			src.Accepted += a.accepted
+			src.Duplicates += a.duplicates
+			src.Rejected += a.refused
+		}
 	}
-	e := &line.Event
-	hash := idHash(e.ID)
-	seq, same, err := t.known(hash, e.ID, e.Line)
+}
+
+// lookUp hashes the ids of lines and looks those up in event_ids that may be there, all at once: a statement for each
+// would cost more than the search.
+func (t *tx) lookUp(lines []Line) (hashes []int64, known map[int64][]int64, err error) {
+	hashes = make([]int64, len(lines))
+	var ask []int64
+	for i := range lines {
+		if lines[i].Refused != nil {
+			continue
+		}
+		hashes[i] = idHash(lines[i].Event.ID)
+		if hashes[i] <= t.s.maxIndexed {
+			ask = append(ask, hashes[i])
+		}
+	}
+	if len(ask) == 0 {
+		return hashes, nil, nil
+	}
+	slices.Sort(ask) // neighbours share a page
+	known = map[int64][]int64{}
+	err = t.w.indexedIDs.query(func(row []driver.Value) error {
+		hash := number(row[0])
+		known[hash] = append(known[hash], number(row[1]))
+		return nil
+	}, numbers(ask))
+	return hashes, known, err
+}
+
+// place appends one event, unless the log has its id; indexed are the seqs that event_ids has for its hash.
+func (t *tx) place(source SourceID, e *event.Event, hash int64, indexed []int64) (Placed, error) {
+	seq, same, err := t.find(e, hash, indexed)
 	switch {
 	case err != nil:
 		return Placed{}, err
@@ -158,38 +180,26 @@ func (t *tx) place(source SourceID, line *Line) (Placed, error) {
 		Seq: t.last + 1, Kind: kind, Source: source, ID: e.ID, ReceivedAt: t.received, At: millis(e.Time),
 		Resource: e.Resource, Key: e.Key, Line: e.Line,
 	}
-	err = t.s.w.insertEvent.exec(row.Seq, int64(kind.ID), hash, int64(source), row.ReceivedAt, null(row.At), row.ID,
-		routeText(e.Resource, e.Key), row.Line)
+	err = t.w.insertEvent.exec(row.Seq, int64(kind.ID), hash, int64(source), row.ReceivedAt, null(row.At), row.ID,
+		text(row.Resource), text(row.Key), row.Line)
 	if err != nil {
 		return Placed{}, err
 	}
 	t.last = row.Seq
 	t.events, t.hashes = append(t.events, row), append(t.hashes, hash)
+	t.s.recent.add(hash, row.Seq)
 	return Placed{Seq: row.Seq}, t.closeBlock()
 }
 
-// known looks an id up: seq 0 where the log does not have it.
-func (t *tx) known(hash int64, id string, line []byte) (seq int64, same bool, err error) {
-	for i := range t.events {
-		if t.hashes[i] == hash && t.events[i].ID == id {
-			return t.events[i].Seq, bytes.Equal(t.events[i].Line, line), nil
-		}
-	}
-	candidates := t.s.ids[hash]
-	if t.s.idsIndexed >= t.s.first {
-		candidates = candidates[:len(candidates):len(candidates)]
-		err := t.s.w.idCandidates.query(func(row []driver.Value) error {
-			candidates = append(candidates, number(row[0]))
-			return nil
-		}, hash)
-		if err != nil {
-			return 0, false, err
-		}
-	}
-	for _, candidate := range candidates {
-		err := t.s.w.eventByRow.query(func(row []driver.Value) error {
-			if row[0].(string) == id {
-				seq, same = candidate, bytes.Equal(row[1].([]byte), line)
+// find looks an event's id up in the log, this transaction's events included: seq 0 where it is not there. The hash
+// says where it may be, the id itself decides.
+func (t *tx) find(e *event.Event, hash int64, indexed []int64) (seq int64, same bool, err error) {
+	t.candidates = append(t.s.recent.find(t.candidates[:0], hash), indexed...)
+	for _, candidate := range t.candidates {
+		err := t.w.eventByRow.query(func(row []driver.Value) error {
+			if row[0].(string) == e.ID {
+				line, _ := row[1].([]byte)
+				seq, same = candidate, bytes.Equal(line, e.Line)
 			}
 			return nil
 		}, candidate)
@@ -205,75 +215,12 @@ func (t *tx) kind(app, typ string) (Kind, error) {
 	if id, ok := t.s.kindIDs[name]; ok {
 		return Kind{ID: id, App: app, Type: typ}, nil
 	}
-	for _, k := range t.kinds {
-		if k.App == app && k.Type == typ {
-			return k, nil
-		}
-	}
-	id, err := t.s.w.insertKind.insert(app, typ)
+	id, err := t.w.insertKind.insert(app, typ)
 	if err != nil {
 		return Kind{}, err
 	}
 	k := Kind{ID: KindID(id), App: app, Type: typ}
 	t.kinds = append(t.kinds, k)
+	t.s.kindIDs[name] = k.ID
 	return k, nil
-}
-
-// closeBlock writes the counts of a block once its last seq was appended.
-func (t *tx) closeBlock() error {
-	if block(t.last) == block(t.last+1) {
-		return nil
-	}
-	counts := map[KindID]int64{}
-	if !t.closed {
-		for kind, n := range t.s.openBlock {
-			counts[kind] = n
-		}
-	}
-	for _, e := range t.events[t.counted:] {
-		counts[e.Kind.ID]++
-	}
-	for kind, n := range counts {
-		if err := t.s.w.insertBlock.exec(block(t.last), int64(kind), n); err != nil {
-			return err
-		}
-	}
-	t.counts, t.closed, t.counted = map[KindID]int64{}, true, len(t.events)
-	return nil
-}
-
-func (t *tx) quarantine(b Batch, line *Line, why *event.Refusal) error {
-	var gen any
-	if b.Mark != nil {
-		gen = int64(b.Mark.Gen)
-	}
-	kept := line.Bytes
-	if kept == nil {
-		kept = line.Event.Line
-	}
-	return t.s.w.insertQuarantine.exec(int64(b.Source), gen, line.Offset, line.Length, string(why.Code), why.Message, t.received, kept)
-}
-
-// route is what an event is routed by beside its kind.
-type route struct {
-	Resource string `json:"r,omitempty"`
-	Key      string `json:"k,omitempty"`
-}
-
-func routeText(resource, key string) any {
-	if resource == "" && key == "" {
-		return nil
-	}
-	text, err := json.Marshal(route{resource, key})
-	if err != nil {
-		panic(err) // two strings
-	}
-	return string(text)
-}
-
-func parseRoute(text string) (r route, err error) {
-	if text != "" {
-		err = json.Unmarshal([]byte(text), &r)
-	}
-	return r, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -38,24 +37,18 @@ type DeadFilter struct {
 }
 
 const deadColumns = `d.id, d.sub, ifnull(s.name, ''), s.deleted_at IS NOT NULL, d.app, d.seq, d.kind, k.app, k.type, d.event_id,
-	d.received_at, ifnull(d.at, 0), ifnull(d.route, ''), d.attempts, d.error, d.code, d.dead_at, d.replay,
+	d.received_at, ifnull(d.at, 0), ifnull(d.resource, ''), ifnull(d.key, ''), d.attempts, d.error, d.code, d.dead_at, d.replay,
 	ifnull(d.replayed_at, 0), ifnull(d.replay_status, 0)`
 
 const deadTables = ` FROM dead_letters d JOIN kinds k ON k.id = d.kind LEFT JOIN subs s ON s.id = d.sub`
 
 func scanDead(scan scanner, more ...any) (DeadLetter, error) {
 	var d DeadLetter
-	var text string
 	to := append([]any{
 		&d.ID, &d.Sub, &d.SubName, &d.SubDeleted, &d.App, &d.Seq, &d.Kind.ID, &d.Kind.App, &d.Kind.Type, &d.EventID, &d.ReceivedAt,
-		&d.At, &text, &d.Attempts, &d.Code, &d.HTTPStatus, &d.DeadAt, &d.Replay, &d.ReplayedAt, &d.ReplayStatus,
+		&d.At, &d.Resource, &d.Key, &d.Attempts, &d.Code, &d.HTTPStatus, &d.DeadAt, &d.Replay, &d.ReplayedAt, &d.ReplayStatus,
 	}, more...)
-	if err := scan(to...); err != nil {
-		return d, err
-	}
-	r, err := parseRoute(text)
-	d.Resource, d.Key = r.Resource, r.Key
-	return d, err
+	return d, scan(to...)
 }
 
 // ListDeadLetters returns dead letters without their lines, newest first.
@@ -111,11 +104,4 @@ func (s *Store) CountDeadLetters(ctx context.Context) (int64, error) {
 		return 0, fmt.Errorf("count dead letters: %w", classify(err))
 	}
 	return n, nil
-}
-
-func ignoreNotFound(err error) error {
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
 }

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 )
 
 // Delivery is a finished delivery, as it ended.
@@ -32,31 +35,27 @@ type DeliveryFilter struct {
 const deliveryColumns = `h.n, h.sub, h.seq, h.kind, k.app, k.type, h.status, h.error, h.code, h.attempts, h.first_at, h.ended_at,
 	h.took, h.replay, ifnull((SELECT e.id FROM events e WHERE e.seq = h.seq), '')`
 
-func (s *Store) deliveries(ctx context.Context, clause string, args ...any) ([]Delivery, error) {
-	var list []Delivery
-	err := each(ctx, s.read, `SELECT `+deliveryColumns+` FROM history h JOIN kinds k ON k.id = h.kind`+clause, args, func(scan scanner) error {
+const deliveryTables = ` FROM history h JOIN kinds k ON k.id = h.kind`
+
+// historyStretch is how many rows of history one read of a list looks at, so that none is long however few match.
+const historyStretch = 20000
+
+func scanDeliveries(to *[]Delivery) func(scanner) error {
+	return func(scan scanner) error {
 		var d Delivery
 		err := scan(&d.N, &d.Sub, &d.Seq, &d.Kind.ID, &d.Kind.App, &d.Kind.Type, &d.Status, &d.Code, &d.HTTPStatus, &d.Attempts,
 			&d.FirstAt, &d.EndedAt, &d.TookMS, &d.Replay, &d.EventID)
-		list = append(list, d)
+		*to = append(*to, d)
 		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	return list, nil
 }
 
-// ListDeliveries returns finished deliveries, newest first.
+// ListDeliveries returns finished deliveries of subscriptions that are not deleted, newest first.
 func (s *Store) ListDeliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, error) {
 	var w where
-	if f.Before != 0 {
-		w.and(`h.n < ?`, f.Before)
-	}
+	w.and(`h.sub IN (SELECT id FROM subs WHERE deleted_at IS NULL)`)
 	if f.Sub != 0 {
 		w.and(`h.sub = ?`, int64(f.Sub))
-	} else {
-		w.and(`h.sub IN (SELECT id FROM subs WHERE deleted_at IS NULL)`)
 	}
 	if f.Status != 0 {
 		w.and(`h.status = ?`, int64(f.Status))
@@ -64,30 +63,100 @@ func (s *Store) ListDeliveries(ctx context.Context, f DeliveryFilter) ([]Deliver
 	if f.Type != "" {
 		w.and(`k.type = ?`, f.Type)
 	}
-	if f.EventID != "" {
-		e, err := s.EventByID(ctx, f.EventID)
-		if err != nil {
-			return nil, ignoreNotFound(err)
-		}
-		w.and(`h.seq = ?`, e.Seq)
-	}
 	if f.Since != 0 {
 		w.and(`h.ended_at >= ?`, f.Since)
 	}
 	if f.Until != 0 {
 		w.and(`h.ended_at < ?`, f.Until)
 	}
-	return s.deliveries(ctx, w.text+` ORDER BY h.n DESC LIMIT ?`, append(w.args, f.Limit)...)
+	if f.Before == 0 {
+		f.Before = math.MaxInt64
+	}
+	if f.EventID != "" {
+		return s.deliveriesOfEvent(ctx, f, w)
+	}
+	return s.recentDeliveries(ctx, f, w)
 }
+
+// recentDeliveries walks the history down, a stretch a read.
+func (s *Store) recentDeliveries(ctx context.Context, f DeliveryFilter, w where) ([]Delivery, error) {
+	s.mu.RLock()
+	high := min(f.Before-1, s.historyN)
+	s.mu.RUnlock()
+	var list []Delivery
+	for high > 0 && len(list) < f.Limit {
+		low := max(high-historyStretch, 0)
+		stretch := where{w.text, slices.Clone(w.args)}
+		stretch.and(`h.n > ? AND h.n <= ?`, low, high)
+		err := each(ctx, s.read, `SELECT `+deliveryColumns+deliveryTables+stretch.text+` ORDER BY h.n DESC LIMIT ?`,
+			append(stretch.args, f.Limit-len(list)), scanDeliveries(&list))
+		if err != nil {
+			return nil, fmt.Errorf("list deliveries: %w", err)
+		}
+		high = low
+	}
+	return list, nil
+}
+
+// deliveriesOfEvent finds them by the subscriptions, of which there are fewer than rows of history.
+func (s *Store) deliveriesOfEvent(ctx context.Context, f DeliveryFilter, w where) ([]Delivery, error) {
+	e, err := s.EventByID(ctx, f.EventID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ns := s.unindexed(func(r historyRow) bool { return r.seq == e.Seq })
+	err = each(ctx, s.read, `SELECT i.n FROM subs s CROSS JOIN history_ix i ON i.sub = s.id AND i.seq = ? WHERE s.deleted_at IS NULL`,
+		[]any{e.Seq}, scanSeq(&ns))
+	if err != nil {
+		return nil, fmt.Errorf("list deliveries: %w", err)
+	}
+	w.and(`h.n < ?`, f.Before)
+	w.and(`h.n IN (SELECT value FROM json_each(?))`, numbers(ns))
+	var list []Delivery
+	err = each(ctx, s.read, `SELECT `+deliveryColumns+deliveryTables+w.text+` ORDER BY h.n DESC LIMIT ?`, append(w.args, f.Limit), scanDeliveries(&list))
+	if err != nil {
+		return nil, fmt.Errorf("list deliveries: %w", err)
+	}
+	return list, nil
+}
+
+// unindexed returns the rows of history, of those that are not in history_ix yet, that match.
+func (s *Store) unindexed(match func(historyRow) bool) (ns []int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, part := range [][]historyRow{s.history.run, s.history.tail} {
+		for _, r := range part {
+			if match(r) {
+				ns = append(ns, r.n)
+			}
+		}
+	}
+	return ns
+}
+
+const (
+	queryIndexedHistory = `SELECT n FROM history_ix WHERE sub = ? AND seq = ?`
+	queryDeliveriesAt   = `SELECT ` + deliveryColumns + deliveryTables + ` WHERE h.n IN (SELECT value FROM json_each(?)) ORDER BY h.n DESC`
+)
 
 // DeliveryOf returns how one delivery ended, each time it did, newest first.
 func (s *Store) DeliveryOf(ctx context.Context, sub SubID, seq int64) ([]Delivery, error) {
-	s.mu.RLock()
-	indexed := s.historyIndexed
-	s.mu.RUnlock()
-	// The index, and the short tail that is not in it yet.
-	return s.deliveries(ctx, ` WHERE h.n IN (SELECT n FROM history_ix WHERE sub = ?1 AND seq = ?2
-		UNION SELECT n FROM history WHERE n > ?3 AND sub = ?1 AND seq = ?2) ORDER BY h.n DESC`, int64(sub), seq, indexed)
+	// Memory before the index: what leaves the one is in the other by then.
+	ns := s.unindexed(func(r historyRow) bool { return r.sub == int64(sub) && r.seq == seq })
+	if err := s.often(ctx, queryIndexedHistory, scanSeq(&ns), int64(sub), seq); err != nil {
+		return nil, fmt.Errorf("read delivery: %w", err)
+	}
+	if len(ns) == 0 {
+		return nil, nil
+	}
+	var list []Delivery
+	if err := s.often(ctx, queryDeliveriesAt, scanDeliveries(&list), numbers(ns)); err != nil {
+		return nil, fmt.Errorf("read delivery: %w", err)
+	}
+	return list, nil
 }
 
 // Attempts returns the failed attempts of a delivery, newest first.

@@ -3,10 +3,9 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
+	"runtime"
+	"slices"
 	"sync"
-	"time"
 )
 
 // The bounds of one group.
@@ -15,60 +14,124 @@ const (
 	groupBytes = 1 << 20
 )
 
-// fullEvery is how long outcomes may go without a commit that is on disk.
-const fullEvery = time.Second
+// ErrClosed says that the store was closed before the unit of work was taken up. Nothing was written.
+var ErrClosed = errors.New("the store is closed")
 
-// unit is one unit of work that waits for its group. run may be called again after a rollback, so it keeps what it
-// finds in the tx or overwrites it; applied changes the copies in memory, after the commit, with s.mu held.
+// work is one unit of work. run may be called again after a rollback, so it overwrites what it finds of an earlier run
+// and touches nothing else; applied changes the copies in memory, after the commit, with Store.mu held.
+type work interface {
+	run(*tx) error
+	applied(*tx)
+}
+
+// step is a unit of work that is not run often enough to need a type of its own.
+type step struct {
+	do   func(*tx) error
+	then func(*tx) // may be nil
+}
+
+func (s step) run(t *tx) error { return s.do(t) }
+
+func (s step) applied(t *tx) {
+	if s.then != nil {
+		s.then(t)
+	}
+}
+
+// durability is what a unit of work asks of its group's commit.
+type durability int
+
+const (
+	lazy    durability = iota // survives the end of the process
+	durable                   // survives the loss of power too
+)
+
+// unit is a unit of work that waits for its group.
 type unit struct {
-	full    bool // the group must be on disk when it is done
-	size    int  // bytes that it writes, about
-	run     func(*tx) error
-	applied func(*tx) // may be nil
-
+	work
+	want durability
+	size int // bytes that it writes, about
 	err  error
-	done chan struct{} // one token: the result is there, or lead is set
+
+	wake chan struct{} // one token: the result is there, or lead is set
 	lead bool          // the unit's goroutine leads the next group; guarded by group.mu until the token is taken
 }
 
 // group is the queue of units. The first that waits leads: on its own goroutine it runs and commits what has queued up,
 // its own unit with it, while the next ones queue. No goroutine is handed anything but its own result, or the lead.
 type group struct {
-	mu       sync.Mutex
-	queue    []*unit
-	leading  bool
-	lastFull time.Time
+	mu      sync.Mutex // held for the queue's sake only, never across a commit
+	queue   []*unit
+	leading bool
+	closed  bool
+	idle    chan struct{} // closed when nobody leads any more, once closed is set
+
+	// Units are used again. Not a sync.Pool: a channel must not leave the synctest bubble it was made in, and those of
+	// one store never do.
+	spare []*unit
+	batch []*unit // the leader's
 }
 
-// do runs one unit and returns its error once the group is committed. A context that ends takes the unit out of the
-// queue; once it is taken into a group, its result is waited for.
-func (s *Store) do(ctx context.Context, u *unit) error {
+// do runs one unit of work and returns its error once its group is committed. A context that ends takes the unit out of
+// the queue; once it is taken into a group, its result is waited for.
+func (s *Store) do(ctx context.Context, want durability, size int, w work) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	g := &s.group
-	u.done = make(chan struct{}, 1)
 	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return ErrClosed
+	}
+	u := g.unit()
+	u.work, u.want, u.size = w, want, size
 	g.queue = append(g.queue, u)
 	if !g.leading {
 		g.leading = true
 		g.mu.Unlock()
 		s.lead(u)
-		return u.err
+		return g.release(u)
 	}
 	g.mu.Unlock()
-	select {
-	case <-u.done:
-	case <-ctx.Done():
-		if g.withdraw(u) {
-			return ctx.Err()
+	if done := ctx.Done(); done == nil {
+		<-u.wake
+	} else {
+		select {
+		case <-u.wake:
+		case <-done:
+			if g.withdraw(u) {
+				return ctx.Err()
+			}
+			<-u.wake
 		}
-		<-u.done
 	}
 	if u.lead {
 		s.lead(u)
 	}
-	return u.err
+	return g.release(u)
+}
+
+// unit returns an unused unit; g.mu is held.
+func (g *group) unit() *unit {
+	if n := len(g.spare); n > 0 {
+		u := g.spare[n-1]
+		g.spare = g.spare[:n-1]
+		return u
+	}
+	return &unit{wake: make(chan struct{}, 1)}
+}
+
+// release takes a unit back whose token was taken, or never sent, and returns its error.
+func (g *group) release(u *unit) error {
+	err := u.err
+	*u = unit{wake: u.wake}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.spare) < groupUnits {
+		g.spare = append(g.spare, u)
+	}
+	return err
 }
 
 // withdraw takes u out of the queue; false: it is in a group already, or leads one.
@@ -78,16 +141,14 @@ func (g *group) withdraw(u *unit) bool {
 	if u.lead {
 		return false
 	}
-	for i, other := range g.queue {
-		if other == u {
-			g.queue = append(g.queue[:i], g.queue[i+1:]...)
-			return true
-		}
+	i := slices.Index(g.queue, u)
+	if i >= 0 {
+		g.queue = slices.Delete(g.queue, i, i+1)
 	}
-	return false
+	return i >= 0
 }
 
-// take takes the next group out of the queue.
+// take takes the next group out of the queue, oldest first.
 func (g *group) take() []*unit {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -96,109 +157,92 @@ func (g *group) take() []*unit {
 		size += g.queue[n].size
 		n++
 	}
-	units := make([]*unit, n)
-	copy(units, g.queue)
-	rest := copy(g.queue, g.queue[n:])
-	clear(g.queue[rest:])
-	g.queue = g.queue[:rest]
-	return units
+	g.batch = append(g.batch[:0], g.queue[:n]...)
+	g.queue = slices.Delete(g.queue, 0, n)
+	return g.batch
 }
 
 // lead runs one group, of which own is a part, and gives the lead on.
 func (s *Store) lead(own *unit) {
-	units := s.group.take()
-	s.commit(units)
-
 	g := &s.group
-	g.mu.Lock()
-	if len(g.queue) > 0 {
-		next := g.queue[0]
-		next.lead = true
-		next.done <- struct{}{}
-	} else {
-		g.leading = false
+	if s.crowded {
+		// Others were here a moment ago: those that are ready to run may join. With nothing ready it costs nothing.
+		runtime.Gosched()
 	}
-	g.mu.Unlock()
+	units := g.take()
+	s.crowded = len(units) > 1
+	s.commit(units)
 	for _, u := range units {
 		if u != own {
-			u.done <- struct{}{}
+			u.wake <- struct{}{}
 		}
+	}
+	clear(units)
+	s.boundWAL()
+
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case len(g.queue) > 0:
+		next := g.queue[0]
+		next.lead = true
+		next.wake <- struct{}{}
+	case g.closed:
+		close(g.idle)
+		fallthrough
+	default:
+		g.leading = false
 	}
 }
 
-// commit runs units in one transaction. Savepoints would cost more than the units of a group do, so it is tried without:
-// when one fails, all is rolled back and each runs in a transaction of its own.
+// close lets what is queued end and refuses everything else. When it returns nobody leads, and nobody will; false: it
+// was closed before.
+func (g *group) close() bool {
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return false
+	}
+	g.closed = true
+	if g.leading {
+		g.idle = make(chan struct{})
+		g.mu.Unlock()
+		<-g.idle
+		return true
+	}
+	g.mu.Unlock()
+	return true
+}
+
+// commit runs units in one transaction. A savepoint for each would cost as much as the units of most groups do, so it is
+// tried without: when one fails, all is rolled back and the others run again, as if it had never been there.
 func (s *Store) commit(units []*unit) {
-	err := s.transact(units)
-	if err != nil && len(units) > 1 && !errors.Is(err, ErrFull) {
-		err = nil
-		for _, u := range units {
-			u.err = s.transact([]*unit{u})
+	for len(units) > 0 {
+		failed, err := s.transact(units)
+		s.note(err)
+		if err == nil {
+			return
 		}
-	}
-	if err != nil {
-		for _, u := range units {
-			u.err = err
+		if failed < 0 || errors.Is(err, ErrFull) || errors.Is(err, ErrCorrupt) {
+			for _, u := range units {
+				u.err = err
+			}
+			return
 		}
+		units[failed].err = err
+		// Moved to the front, not deleted: the slice is the leader's list of whom to wake.
+		u := units[failed]
+		copy(units[1:failed+1], units[:failed])
+		units[0] = u
+		units = units[1:]
 	}
-}
-
-func (s *Store) transact(units []*unit) (err error) {
-	defer func() { s.note(err) }()
-	full := time.Since(s.group.lastFull) >= fullEvery
-	for _, u := range units {
-		full = full || u.full
-	}
-	if err := s.w.synchronous(full); err != nil {
-		return err
-	}
-	if err := s.w.begin.exec(); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	t := &tx{s: s, last: s.last, received: s.received, historyN: s.historyN}
-	for _, u := range units {
-		if err := t.run(u); err != nil {
-			s.w.rollback()
-			return err
-		}
-	}
-	if err := s.w.commit.exec(); err != nil {
-		s.w.rollback()
-		return fmt.Errorf("commit: %w", err)
-	}
-	if full {
-		s.group.lastFull = time.Now()
-	}
-	s.mu.Lock()
-	t.remember()
-	for _, u := range units {
-		if u.applied != nil {
-			u.applied(t)
-		}
-	}
-	s.mu.Unlock()
-	if len(t.events) > 0 && s.change != nil {
-		s.change(t.events)
-	}
-	s.wakeIndexer()
-	return nil
-}
-
-// run runs one unit; a panic in it is its error.
-func (t *tx) run(u *unit) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a unit of work: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return u.run(t)
 }
 
 // note remembers whether the store takes writes.
 func (s *Store) note(err error) {
 	switch {
 	case err == nil:
-		if s.refusing.Swap(nil) != nil {
+		if s.refusing.Load() != nil && s.refusing.Swap(nil) != nil {
 			s.log.Warn("the store takes writes again")
 		}
 	case errors.Is(err, ErrFull):

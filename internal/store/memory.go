@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// memory is what the store knows without a query. It changes after each commit.
+// memory is what the store knows without a query. It changes after each commit, by the leader, with Store.mu held; so
+// the leader may read it without.
 type memory struct {
 	first, last int64 // of the log
 	received    int64 // receipt time of the last event
@@ -15,107 +16,108 @@ type memory struct {
 	masterCheck []byte
 
 	kinds     []Kind
-	kindIDs   map[kindName]KindID
 	openBlock map[KindID]int64 // events of the open block by kind
 
-	ids            map[int64][]int64 // id hash -> seqs, of events whose id is not in event_ids yet
-	idsTail        []idRow           // the same, in order of seq
-	idsIndexed     int64
-	historyIndexed int64
+	ids        behind[idRow]
+	maxIndexed int64 // highest hash in event_ids; its lowest possible value when there is none
+	history    behind[historyRow]
 
+	cursors map[SubID]move // moves that subs does not have yet
+	deleted map[SubID]bool
 	sources []Source
 }
 
 type kindName struct{ app, typ string }
 
-type idRow struct{ hash, seq int64 }
-
-// block is the number of the block of a seq; counts per block answer what would otherwise be a scan.
-func block(seq int64) int64 { return seq >> blockBits }
-
-const blockBits = 12
-
-// tx is one transaction of a group: what it has added to the copies in memory, so that a later unit of the group sees
-// it, and so that nothing has to be taken back when it fails.
-type tx struct {
-	s        *Store
-	last     int64
-	received int64
-	historyN int64
-	events   []Event
-	kinds    []Kind
-	hashes   []int64          // of events
-	counts   map[KindID]int64 // events of the open block, once a block was closed or nil
-	closed   bool             // a block was closed, counts replaces the store's
-	counted  int              // events[:counted] are in counts or in a closed block
+// move is a cursor that an outcome moved on.
+type move struct {
+	sub       SubID
+	cursor    int64
+	succeeded int64 // highest seq that succeeded, 0 = none
 }
 
-// remember moves what a transaction added into memory; s.mu is held.
-func (t *tx) remember() {
-	s := t.s
+// remember puts what a transaction added into memory; s.mu is held.
+func (s *Store) remember(t *tx) {
 	s.last, s.received, s.historyN = t.last, t.received, t.historyN
+	s.kinds = append(s.kinds, t.kinds...)
+	if t.blocks.closed {
+		s.openBlock = map[KindID]int64{}
+	}
+	for i := t.blocks.counted; i < len(t.events); i++ {
+		s.openBlock[t.events[i].Kind.ID]++
+	}
+	for _, m := range t.moves {
+		s.cursors[m.sub] = s.cursors[m.sub].and(m)
+	}
+
+	if whole := s.ids.committed(t.idSlice); whole != nil {
+		s.maxIndexed = max(s.maxIndexed, whole[len(whole)-1].hash)
+		s.recent.remove(whole)
+	}
+	for i := range t.events {
+		s.ids.tail = append(s.ids.tail, idRow{t.hashes[i], t.events[i].Seq})
+	}
+	s.history.committed(t.historySlice)
+	s.history.tail = append(s.history.tail, t.history...)
+}
+
+// and is the later of two moves; n comes after m.
+func (m move) and(n move) move {
+	return move{n.sub, max(m.cursor, n.cursor), max(m.succeeded, n.succeeded)}
+}
+
+// forget takes back what a transaction that was rolled back has left in the leader's maps.
+func (s *Store) forget(t *tx) {
+	for i := range t.events {
+		s.recent.remove([]idRow{{t.hashes[i], t.events[i].Seq}})
+	}
 	for _, k := range t.kinds {
-		s.kinds = append(s.kinds, k)
-		s.kindIDs[kindName{k.App, k.Type}] = k.ID
-	}
-	if t.closed {
-		s.openBlock = t.counts
-	}
-	for _, e := range t.events[t.counted:] {
-		s.openBlock[e.Kind.ID]++
-	}
-	for i, e := range t.events {
-		s.ids[t.hashes[i]] = append(s.ids[t.hashes[i]], e.Seq)
-		s.idsTail = append(s.idsTail, idRow{t.hashes[i], e.Seq})
+		delete(s.kindIDs, kindName{k.App, k.Type})
 	}
 }
 
-// remember reads the copies in memory from the database, at open.
-func (s *Store) remember(ctx context.Context) error {
-	s.kindIDs, s.openBlock, s.ids = map[kindName]KindID{}, map[KindID]int64{}, map[int64][]int64{}
-	get := func(key string, to any) error {
-		if err := s.read.QueryRowContext(ctx, `SELECT v FROM meta WHERE k = ?`, key).Scan(to); err != nil {
-			return fmt.Errorf("read %s: %w", key, classify(err))
-		}
-		return nil
-	}
+// recall reads the copies in memory from the database, at open.
+func (s *Store) recall(ctx context.Context) error {
+	s.openBlock, s.cursors, s.deleted = map[KindID]int64{}, map[SubID]move{}, map[SubID]bool{}
+	s.kindIDs, s.recent = map[kindName]KindID{}, newRecentIDs()
+	s.ids.compare, s.history.compare = compareIDs, compareHistory
+	var idsIndexed, historyIndexed int64
 	for key, to := range map[string]any{
-		"sync_epoch": &s.epoch, "first_seq": &s.first, "ids_indexed": &s.idsIndexed, "history_indexed": &s.historyIndexed,
+		"sync_epoch": &s.epoch, "first_seq": &s.first, "ids_indexed": &idsIndexed, "history_indexed": &historyIndexed,
 	} {
-		if err := get(key, to); err != nil {
-			return err
+		if err := one(s.read.QueryRowContext(ctx, `SELECT v FROM meta WHERE k = ?`, key), to); err != nil {
+			return fmt.Errorf("read %s: %w", key, err)
 		}
 	}
-	if err := s.read.QueryRowContext(ctx, `SELECT (SELECT v FROM meta WHERE k = 'master_check')`).Scan(&s.masterCheck); err != nil {
-		return fmt.Errorf("read master check: %w", classify(err))
-	}
-	row := s.read.QueryRowContext(ctx, `SELECT ifnull((SELECT max(seq) FROM events), 0), ifnull((SELECT max(n) FROM history), 0)`)
-	if err := row.Scan(&s.last, &s.historyN); err != nil {
-		return fmt.Errorf("read log bounds: %w", classify(err))
+	row := s.read.QueryRowContext(ctx, `SELECT (SELECT v FROM meta WHERE k = 'master_check'),
+		ifnull((SELECT max(seq) FROM events), 0), ifnull((SELECT max(n) FROM history), 0),
+		ifnull((SELECT received_at FROM events ORDER BY seq DESC LIMIT 1), 0),
+		ifnull((SELECT max(id_hash) FROM event_ids), ?)`, int64(-1<<63))
+	if err := one(row, &s.masterCheck, &s.last, &s.historyN, &s.received, &s.maxIndexed); err != nil {
+		return fmt.Errorf("read ends of log and history: %w", err)
 	}
 	s.last = max(s.last, s.first-1)
-	row = s.read.QueryRowContext(ctx, `SELECT ifnull((SELECT received_at FROM events WHERE seq = ?), 0)`, s.last)
-	if err := row.Scan(&s.received); err != nil {
-		return fmt.Errorf("read last receipt: %w", classify(err))
-	}
-	if err := s.rememberKinds(ctx); err != nil {
-		return err
-	}
-	if err := s.rememberTail(ctx); err != nil {
-		return err
-	}
-	return s.rememberSources(ctx)
-}
-
-func (s *Store) rememberKinds(ctx context.Context) error {
-	err := each(ctx, s.read, `SELECT id, app, type FROM kinds ORDER BY id`, nil, func(scan scanner) error {
-		var k Kind
-		if err := scan(&k.ID, &k.App, &k.Type); err != nil {
+	for _, read := range []func() error{
+		func() error { return s.recallKinds(ctx) },
+		func() error { return s.recallEvents(ctx, idsIndexed) },
+		func() error { return s.recallHistory(ctx, historyIndexed) },
+		func() error { return s.recallDeleted(ctx) },
+		func() error { return s.recallSources(ctx) },
+	} {
+		if err := read(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (s *Store) recallKinds(ctx context.Context) error {
+	err := each(ctx, s.read, `SELECT id, app, type FROM kinds ORDER BY id`, nil, func(scan scanner) error {
+		var k Kind
+		err := scan(&k.ID, &k.App, &k.Type)
 		s.kinds = append(s.kinds, k)
 		s.kindIDs[kindName{k.App, k.Type}] = k.ID
-		return nil
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("read kinds: %w", err)
@@ -123,10 +125,10 @@ func (s *Store) rememberKinds(ctx context.Context) error {
 	return nil
 }
 
-// rememberTail reads the ids that are not indexed, and counts the events of the open block.
-func (s *Store) rememberTail(ctx context.Context) error {
+// recallEvents reads the ids that are not indexed, and counts the events of the open block.
+func (s *Store) recallEvents(ctx context.Context, indexed int64) error {
 	start := block(s.last+1) << blockBits
-	from := min(s.idsIndexed+1, start)
+	from := min(indexed+1, start)
 	err := each(ctx, s.read, `SELECT seq, kind, id_hash FROM events WHERE seq >= ? ORDER BY seq`, []any{from}, func(scan scanner) error {
 		var seq, hash int64
 		var kind KindID
@@ -136,9 +138,9 @@ func (s *Store) rememberTail(ctx context.Context) error {
 		if seq >= start {
 			s.openBlock[kind]++
 		}
-		if seq > s.idsIndexed {
-			s.ids[hash] = append(s.ids[hash], seq)
-			s.idsTail = append(s.idsTail, idRow{hash, seq})
+		if seq > indexed {
+			s.recent.add(hash, seq)
+			s.ids.tail = append(s.ids.tail, idRow{hash, seq})
 		}
 		return nil
 	})
@@ -148,14 +150,38 @@ func (s *Store) rememberTail(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) rememberSources(ctx context.Context) error {
+func (s *Store) recallHistory(ctx context.Context, indexed int64) error {
+	err := each(ctx, s.read, `SELECT sub, seq, n FROM history WHERE n > ? ORDER BY n`, []any{indexed}, func(scan scanner) error {
+		var r historyRow
+		err := scan(&r.sub, &r.seq, &r.n)
+		s.history.tail = append(s.history.tail, r)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read end of history: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) recallDeleted(ctx context.Context) error {
+	err := each(ctx, s.read, `SELECT id FROM subs WHERE deleted_at IS NOT NULL`, nil, func(scan scanner) error {
+		var id SubID
+		err := scan(&id)
+		s.deleted[id] = true
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read deleted subscriptions: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) recallSources(ctx context.Context) error {
 	err := each(ctx, s.read, `SELECT id, name, kind, accepted, duplicates, rejected FROM sources ORDER BY id`, nil, func(scan scanner) error {
 		var src Source
-		if err := scan(&src.ID, &src.Name, &src.Kind, &src.Accepted, &src.Duplicates, &src.Rejected); err != nil {
-			return err
-		}
+		err := scan(&src.ID, &src.Name, &src.Kind, &src.Accepted, &src.Duplicates, &src.Rejected)
 		s.sources = append(s.sources, src)
-		return nil
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("read sources: %w", err)
@@ -177,16 +203,17 @@ func (s *Store) Kinds() []Kind {
 	return s.kinds[:len(s.kinds):len(s.kinds)]
 }
 
-// Sources returns the sources with their counts.
+// Sources returns the sources with their counts, oldest first.
 func (s *Store) Sources() []Source {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Clone(s.sources)
 }
 
-// openCounts copies the counts of the open block and says where it begins and what the last seq is.
-func (s *Store) openCounts() (counts map[KindID]int64, start, last int64) {
+// openCounts copies the counts of the open block and says where it begins.
+func (s *Store) openCounts() (counts map[KindID]int64, start int64, v view) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return maps.Clone(s.openBlock), block(s.last+1) << blockBits, s.last
+	v = view{s.first, s.last, s.kinds[:len(s.kinds):len(s.kinds)]}
+	return maps.Clone(s.openBlock), block(s.last+1) << blockBits, v
 }

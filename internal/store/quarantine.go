@@ -71,3 +71,19 @@ func (s *Store) Quarantine(ctx context.Context, id int64) (QuarantineEntry, erro
 	}
 	return q, nil
 }
+
+// quarantine keeps a refused line, where its source has none to answer to.
+func (t *tx) quarantine(b *Batch, line *Line, why *event.Refusal) error {
+	if !b.Quarantine {
+		return nil
+	}
+	var gen any
+	if b.Mark != nil {
+		gen = int64(b.Mark.Gen)
+	}
+	kept := line.Bytes
+	if kept == nil {
+		kept = line.Event.Line
+	}
+	return t.w.insertQuarantine.exec(int64(b.Source), gen, line.Offset, line.Length, string(why.Code), why.Message, t.received, kept)
+}

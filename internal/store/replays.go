@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // replayLane is the lane of a subscription's replays in the table of retries.
@@ -53,15 +54,15 @@ func (s *Store) ReplayDeadLetters(ctx context.Context, sel Selection) ([]Replay,
 	}
 	var made []Replay
 	var skipped []Skipped
-	err = s.do(ctx, &unit{full: true, run: func(*tx) error {
+	err = s.do(ctx, durable, 0, step{do: func(t *tx) error {
 		made, skipped = nil, nil
 		for _, d := range chosen {
-			if err := s.replayOne(d, sel.Now, &made, &skipped); err != nil {
+			if err := t.replay(d, sel.Now, &made, &skipped); err != nil {
 				return err
 			}
 		}
 		for i := range made {
-			if err := s.w.countReplay.exec(made[i].Total, 0, 0, made[i].ID); err != nil {
+			if err := t.w.countReplay.exec(made[i].Total, 0, 0, made[i].ID); err != nil {
 				return err
 			}
 		}
@@ -85,35 +86,41 @@ func (s *Store) choose(ctx context.Context, sel Selection) ([]DeadLetter, error)
 	if len(sel.IDs) > 0 {
 		return chosen, nil
 	}
-	// Of several of one delivery the newest, and only where no later replay of it succeeded.
 	var w where
-	w.and(`NOT EXISTS (SELECT 1 FROM dead_letters later WHERE later.sub = d.sub AND later.seq = d.seq AND later.id > d.id)`)
-	w.and(`d.replay_status IS NOT ?`, int64(Succeeded))
-	w.and(`s.deleted_at IS NULL`)
+	w.and(`d.replay_status IS NOT ? AND s.deleted_at IS NULL`, int64(Succeeded))
 	if sel.Sub != 0 {
 		w.and(`d.sub = ?`, int64(sel.Sub))
 	}
 	if sel.Since != 0 {
 		w.and(`d.dead_at >= ?`, sel.Since)
 	}
-	err := each(ctx, s.read, `SELECT `+deadColumns+deadTables+w.text+` ORDER BY d.id`, w.args, func(scan scanner) error {
+	type delivery struct {
+		sub SubID
+		seq int64
+	}
+	seen := map[delivery]bool{}
+	err := each(ctx, s.read, `SELECT `+deadColumns+deadTables+w.text+` ORDER BY d.id DESC`, w.args, func(scan scanner) error {
 		d, err := scanDead(scan)
-		chosen = append(chosen, d)
+		if of := (delivery{d.Sub, d.Seq}); !seen[of] { // of several of one delivery, the newest
+			seen[of] = true
+			chosen = append(chosen, d)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("choose dead letters: %w", err)
 	}
+	slices.Reverse(chosen)
 	return chosen, nil
 }
 
-func (s *Store) replayOne(d DeadLetter, now int64, made *[]Replay, skipped *[]Skipped) error {
+func (t *tx) replay(d DeadLetter, now int64, made *[]Replay, skipped *[]Skipped) error {
 	if d.SubDeleted {
 		*skipped = append(*skipped, Skipped{d.ID, "its subscription is deleted"})
 		return nil
 	}
 	pending := false
-	err := s.w.pendingDead.query(func([]driver.Value) error { pending = true; return nil }, int64(d.Sub), d.Seq)
+	err := t.w.pendingDead.query(func([]driver.Value) error { pending = true; return nil }, int64(d.Sub), d.Seq)
 	if err != nil {
 		return err
 	}
@@ -123,7 +130,7 @@ func (s *Store) replayOne(d DeadLetter, now int64, made *[]Replay, skipped *[]Sk
 	}
 	r := replayFor(*made, d.Sub)
 	if r == nil {
-		id, err := s.w.insertReplay.insert(int64(d.Sub), originDeadLetters, replayRunning, now)
+		id, err := t.w.insertReplay.insert(int64(d.Sub), originDeadLetters, replayRunning, now)
 		if err != nil {
 			return err
 		}
@@ -131,7 +138,7 @@ func (s *Store) replayOne(d DeadLetter, now int64, made *[]Replay, skipped *[]Sk
 		r = &(*made)[len(*made)-1]
 	}
 	r.Total++
-	return s.w.insertReplayItem.exec(r.ID, d.Seq, d.ID)
+	return t.w.insertReplayItem.exec(r.ID, d.Seq, d.ID)
 }
 
 func replayFor(made []Replay, sub SubID) *Replay {

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
+	"slices"
 )
 
 // Source is where events come from, with its counts of lines.
@@ -14,33 +16,36 @@ type Source struct {
 
 // Source returns the source of this name, and makes it where there is none.
 func (s *Store) Source(ctx context.Context, name, kind string) (Source, error) {
-	find := func() (Source, bool) {
-		for _, src := range s.sources {
-			if src.Name == name {
-				return src, true
-			}
-		}
-		return Source{}, false
-	}
 	s.mu.RLock()
-	src, ok := find()
-	s.mu.RUnlock()
-	if ok {
-		return src, nil
+	i := s.sourceNamed(name)
+	if i >= 0 {
+		defer s.mu.RUnlock()
+		return s.sources[i], nil
 	}
-	err := s.do(ctx, &unit{
-		full: true,
-		run: func(*tx) error {
-			id, err := s.w.insertSource.insert(name, kind)
-			src = Source{ID: SourceID(id), Name: name, Kind: kind}
-			return err
+	s.mu.RUnlock()
+	src := Source{Name: name, Kind: kind}
+	err := s.do(ctx, durable, 0, step{
+		do: func(t *tx) error {
+			return t.w.insertSource.query(func(row []driver.Value) error {
+				src.ID = SourceID(number(row[0]))
+				return nil
+			}, name, kind)
 		},
-		applied: func(*tx) { s.sources = append(s.sources, src) },
+		then: func(*tx) {
+			if s.sourceNamed(name) < 0 { // another caller's unit may have made it
+				s.sources = append(s.sources, src)
+			}
+		},
 	})
 	if err != nil {
 		return Source{}, fmt.Errorf("make source %q: %w", name, err)
 	}
 	return src, nil
+}
+
+// sourceNamed is the place of a source in s.sources, -1 where there is none; s.mu is held.
+func (s *Store) sourceNamed(name string) int {
+	return slices.IndexFunc(s.sources, func(src Source) bool { return src.Name == name })
 }
 
 // GenID is the store's number of a generation.
@@ -74,13 +79,13 @@ const keptGenerations = 16
 // BeginGeneration writes a generation, on disk before its first line is delivered.
 func (s *Store) BeginGeneration(ctx context.Context, source SourceID, m FileMark) (GenID, error) {
 	var id int64
-	err := s.do(ctx, &unit{full: true, run: func(*tx) (err error) {
-		id, err = s.w.insertFile.insert(int64(source), m.Salt, int64(m.Dev), int64(m.Ino), m.HeadLen, blob(m.HeadSum), m.TailLen, blob(m.TailSum),
+	err := s.do(ctx, durable, 0, step{do: func(t *tx) (err error) {
+		id, err = t.w.insertFile.insert(int64(source), m.Salt, int64(m.Dev), int64(m.Ino), m.HeadLen, blob(m.HeadSum), m.TailLen, blob(m.TailSum),
 			m.Offset, m.SizeSeen, int64(m.State))
 		if err != nil {
 			return err
 		}
-		return s.w.dropFiles.exec(int64(source), int64(GenClosed), keptGenerations)
+		return t.w.dropFiles.exec(int64(source), int64(GenClosed), keptGenerations)
 	}})
 	if err != nil {
 		return 0, fmt.Errorf("begin file generation: %w", err)
@@ -90,14 +95,14 @@ func (s *Store) BeginGeneration(ctx context.Context, source SourceID, m FileMark
 
 // SaveMark writes a checkpoint without lines.
 func (s *Store) SaveMark(ctx context.Context, m FileMark) error {
-	if err := s.do(ctx, &unit{run: func(t *tx) error { return t.mark(m) }}); err != nil {
+	if err := s.do(ctx, lazy, 0, step{do: func(t *tx) error { return t.mark(m) }}); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
 	return nil
 }
 
 func (t *tx) mark(m FileMark) error {
-	return t.s.w.updateFile.exec(int64(m.Dev), int64(m.Ino), m.HeadLen, blob(m.HeadSum), m.TailLen, blob(m.TailSum), m.Offset, m.SizeSeen,
+	return t.w.updateFile.exec(int64(m.Dev), int64(m.Ino), m.HeadLen, blob(m.HeadSum), m.TailLen, blob(m.TailSum), m.Offset, m.SizeSeen,
 		int64(m.State), int64(m.Gen))
 }
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"hookd/schema"
 )
 
 // The reasons that a caller decides on. They come wrapped; use errors.Is.
@@ -34,42 +36,50 @@ type Options struct {
 
 // Store is an open database. Its methods may be used from many goroutines.
 type Store struct {
-	dir    string
-	log    *slog.Logger
-	lock   *os.File
-	w      *writer
-	read   *sql.DB
-	epoch  string
-	group  group
-	change func([]Event) // OnAppend
+	dir   string // absolute
+	log   *slog.Logger
+	lock  *os.File
+	w     *writer
+	read  *sql.DB
+	plans sync.Map // query -> *sql.Stmt of read
+	epoch string
 
+	group    group
+	onAppend func([]Event)
 	refusing atomic.Pointer[error]
 
-	mu sync.RWMutex // guards the copies below; they change after a commit, by its leader
-	memory
+	// The leader's.
+	tx       tx
+	crowded  bool // the last group had several units
+	kindIDs  map[kindName]KindID
+	lastFull time.Time // last commit that survives the loss of power
+	groups   int
+	walLimit int64
+	walTried time.Time
 
-	stop    context.CancelFunc
-	indexer sync.WaitGroup
-	behind  chan struct{} // tells the indexer that there is enough to do
+	recent recentIDs
+	mu     sync.RWMutex
+	memory // guarded by mu
 }
 
 // Open opens the database of a data directory and holds the directory until Close. A directory that another process
-// holds is a *LockedError.
+// holds is a *LockedError, a database of a newer hookd a *NewerError.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find data directory: %w", err)
 	}
-	lock, err := takeLock(o.Dir)
+	if err := makeDirectory(dir); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: o.Dir, log: o.Logger, lock: lock, behind: make(chan struct{}, 1)}
+	s := &Store{dir: dir, log: o.Logger, lock: lock, walLimit: walBytes}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
-	background, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.indexer.Go(func() { s.keepIndexed(background) })
 	return s, nil
 }
 
@@ -82,7 +92,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.w, err = openWriter(path, fresh); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, path, fresh); err != nil {
+	if err := s.migrate(ctx, path, fresh, schema.Migrations()); err != nil {
 		return err
 	}
 	if err := s.w.prepare(); err != nil {
@@ -94,55 +104,42 @@ func (s *Store) open(ctx context.Context) error {
 	if err := syncDirectory(s.dir); err != nil {
 		return fmt.Errorf("sync data directory: %w", err)
 	}
-	return s.remember(ctx)
+	return s.recall(ctx)
 }
 
-// prepareFile makes the database's file with its mode before SQLite opens it, since SQLite would use the umask's; the
-// sidecars take the file's. Files of an earlier start that are open to others are closed to them.
-func (s *Store) prepareFile(path string) (fresh bool, err error) {
-	if info, err := os.Stat(s.dir); err != nil {
-		return false, fmt.Errorf("stat data directory: %w", err)
-	} else if info.Mode().Perm()&0o077 != 0 {
-		s.log.Warn("data directory was open to others, closed it", "mode", info.Mode().Perm().String())
-		if err := os.Chmod(s.dir, 0o700); err != nil {
-			return false, fmt.Errorf("close data directory to others: %w", err)
-		}
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return false, fmt.Errorf("open database: %w", err)
-	}
-	info, err := f.Stat()
-	if err := errors.Join(err, f.Close()); err != nil {
-		return false, fmt.Errorf("open database: %w", err)
-	}
-	for _, name := range []string{path, path + "-wal", path + "-shm"} {
-		side, err := os.Stat(name)
-		if err != nil || side.Mode().Perm()&0o077 == 0 {
-			continue
-		}
-		s.log.Warn("database file was open to others, closed it", "file", filepath.Base(name), "mode", side.Mode().Perm().String())
-		if err := os.Chmod(name, 0o600); err != nil {
-			return false, fmt.Errorf("close database file to others: %w", err)
-		}
-	}
-	return info.Size() == 0, nil
-}
-
-// Close writes what is lazy, and releases the data directory. No method may be running.
+// Close lets the units of work that are queued end, stores what is stored lazily, and releases the data directory.
+// Methods that are called later, or still read, return an error; so does a second Close.
 func (s *Store) Close() error {
-	s.stop()
-	s.indexer.Wait()
+	if !s.group.close() {
+		return ErrClosed
+	}
+	if s.Refusing() == nil {
+		s.tidy()
+	}
 	return s.closeFiles()
+}
+
+// tidy writes what the next start would otherwise read back. An error in it loses nothing.
+func (s *Store) tidy() {
+	rest := step{do: (*tx).catchUp}
+	for _, u := range []unit{
+		{work: rest}, {work: rest}, // the run that is open, then what has gathered behind it
+		{want: durable, work: &saving{}},
+	} {
+		if _, err := s.transact([]*unit{&u}); err != nil {
+			s.log.Warn("store what is stored lazily", "error", err)
+			return
+		}
+	}
 }
 
 func (s *Store) closeFiles() error {
 	var errs []error
 	if s.read != nil {
-		errs = append(errs, s.read.Close())
+		errs = append(errs, s.closePlans(), s.read.Close())
 	}
 	if s.w != nil {
-		errs = append(errs, s.w.close())
+		errs = append(errs, s.w.close()) // the last connection: SQLite checkpoints and removes the WAL
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
 }
@@ -159,26 +156,14 @@ func (s *Store) MasterCheck() []byte {
 
 // SetMasterCheck sets the check value of the master key.
 func (s *Store) SetMasterCheck(ctx context.Context, check []byte) error {
-	return s.do(ctx, &unit{
-		full:    true,
-		run:     func(*tx) error { return s.w.setMeta.exec("master_check", check) },
-		applied: func(*tx) { s.masterCheck = check },
+	err := s.do(ctx, durable, 0, step{
+		do:   func(t *tx) error { return t.w.setMeta.exec("master_check", check) },
+		then: func(*tx) { s.masterCheck = check },
 	})
-}
-
-// Size is how much room the database takes, in bytes.
-type Size struct{ Store, WAL int64 }
-
-// Size looks at the files.
-func (s *Store) Size() Size {
-	var size Size
-	if info, err := os.Stat(filepath.Join(s.dir, databaseName)); err == nil {
-		size.Store = info.Size()
+	if err != nil {
+		return fmt.Errorf("set master check: %w", err)
 	}
-	if info, err := os.Stat(filepath.Join(s.dir, databaseName+"-wal")); err == nil {
-		size.WAL = info.Size()
-	}
-	return size
+	return nil
 }
 
 // Refusing returns why the last write failed for want of room or rights (ErrFull), nil when writes work.
@@ -187,14 +172,6 @@ func (s *Store) Refusing() error {
 		return *err
 	}
 	return nil
-}
-
-func syncDirectory(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Unix milliseconds of a time, 0 for none.

@@ -1,7 +1,7 @@
 -- The log, the cursors over it, and what became of each delivery. One writer, WAL, STRICT. Times are integer ms UTC.
 -- sub, app, kind, source are local small integers. Tables of capabilities that come later have their place here.
 CREATE TABLE meta (k TEXT PRIMARY KEY, v ANY NOT NULL) STRICT, WITHOUT ROWID;
-  -- sync_epoch, master_check, clock_high, history_indexed, ids_indexed, first_seq
+  -- sync_epoch, master_check, clock_high, history_indexed, ids_indexed, first_seq, cursors_n
 CREATE TABLE apps (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
   scopes TEXT NOT NULL, grants TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, app TEXT NOT NULL, type TEXT NOT NULL, UNIQUE (app, type)) STRICT;
@@ -14,17 +14,18 @@ CREATE TABLE files (gen INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES 
   -- one row per generation of a tailed file; a few closed ones are kept to know copies
 CREATE INDEX files_source ON files (source, gen);
 CREATE TABLE events (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id_hash INTEGER NOT NULL, source INTEGER NOT NULL,
-  received_at INTEGER NOT NULL, at INTEGER, id TEXT NOT NULL, route TEXT, line BLOB NOT NULL) STRICT;
-  -- received_at never falls; route: resource and key (JSON), so that neither is parsed again; small columns before line
+  received_at INTEGER NOT NULL, at INTEGER, id TEXT NOT NULL, resource TEXT, key TEXT, line BLOB NOT NULL) STRICT;
+  -- received_at never falls; resource and key as the line gives them, NULL for none; small columns before line
 CREATE INDEX events_kind ON events (kind);                    -- (kind, seq): next of a type, exact counts in a block
 CREATE TABLE event_ids (id_hash INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (id_hash, seq)) STRICT, WITHOUT ROWID;
   -- filled in sorted slices; ids above meta.ids_indexed are in memory, read back from events at start
 CREATE TABLE blocks (block INTEGER NOT NULL, kind INTEGER NOT NULL, n INTEGER NOT NULL,
-  PRIMARY KEY (block, kind)) STRICT, WITHOUT ROWID;           -- events per 4096 seqs and kind, written when a block closes
+  PRIMARY KEY (kind, block)) STRICT, WITHOUT ROWID;           -- events per 4096 seqs and kind, written when a block closes
 CREATE TABLE subs (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, name TEXT NOT NULL, app TEXT NOT NULL,
   state INTEGER NOT NULL, cause INTEGER NOT NULL, state_at INTEGER NOT NULL, rev INTEGER NOT NULL, host TEXT NOT NULL,
   url BLOB NOT NULL, headers BLOB, spec TEXT NOT NULL,        -- url, headers sealed; spec: what the owner gave (absent = inherited)
-  cursor INTEGER NOT NULL, cursor_n INTEGER NOT NULL,         -- flushed lazily; history rows after cursor_n move it further
+  cursor INTEGER NOT NULL, cursor_n INTEGER NOT NULL,         -- flushed lazily; history rows after cursor_n, and after
+                                                              -- meta.cursors_n, move it further
   last_seq INTEGER NOT NULL DEFAULT 0,                        -- highest seq that succeeded, moved on likewise
   failures INTEGER NOT NULL DEFAULT 0, armed INTEGER NOT NULL DEFAULT 1, lease_until INTEGER,
   created_at INTEGER NOT NULL, deleted_at INTEGER) STRICT;
@@ -56,10 +57,11 @@ CREATE TABLE gaps (id INTEGER PRIMARY KEY, sub INTEGER NOT NULL, cause INTEGER N
   acknowledged_at INTEGER) STRICT;
 CREATE INDEX gaps_sub ON gaps (sub, from_seq);
 CREATE TABLE dead_letters (id INTEGER PRIMARY KEY AUTOINCREMENT, sub INTEGER NOT NULL, app TEXT NOT NULL, seq INTEGER NOT NULL,
-  kind INTEGER NOT NULL, event_id TEXT NOT NULL, received_at INTEGER NOT NULL, at INTEGER, route TEXT, line BLOB NOT NULL,
-  attempts INTEGER NOT NULL, code INTEGER NOT NULL, error INTEGER NOT NULL, dead_at INTEGER NOT NULL,
+  kind INTEGER NOT NULL, event_id TEXT NOT NULL, received_at INTEGER NOT NULL, at INTEGER, resource TEXT, key TEXT,
+  line BLOB NOT NULL, attempts INTEGER NOT NULL, code INTEGER NOT NULL, error INTEGER NOT NULL, dead_at INTEGER NOT NULL,
   replay INTEGER NOT NULL, replayed_at INTEGER, replay_status INTEGER) STRICT;
 CREATE INDEX dead_letters_sub ON dead_letters (sub, id);
+CREATE INDEX dead_letters_delivery ON dead_letters (sub, seq);
 CREATE TABLE replays (id INTEGER PRIMARY KEY AUTOINCREMENT, sub INTEGER NOT NULL, origin INTEGER NOT NULL, state INTEGER NOT NULL,
   from_seq INTEGER, to_seq INTEGER, next_seq INTEGER, types TEXT, only_failed INTEGER, rate REAL,
   total INTEGER NOT NULL, done INTEGER NOT NULL, dead INTEGER NOT NULL, expired INTEGER NOT NULL,

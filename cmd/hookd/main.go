@@ -1,0 +1,51 @@
+// Command hookd delivers the events of logs as signed webhooks.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// The HTTP library writes bytes of misbehaving receivers to the standard logger.
+	log.SetOutput(io.Discard)
+	// A log reader that went away is no reason to stop delivering.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := untilSignal()
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// untilSignal is a context that the first SIGINT or SIGTERM ends. The second one ends the process at once: what is in
+// flight then counts for nothing and is sent again after the next start.
+func untilSignal() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(errors.New("signal: " + s.String()))
+		case <-ended:
+			return
+		}
+		// Not left to the system: a shell starts what runs in the background with SIGINT ignored.
+		select {
+		case s := <-signals:
+			os.Exit(report(os.Stderr, fmt.Errorf("stop: cut short by a second signal (%s)", s)))
+		case <-ended:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(ended)
+	}
+}
