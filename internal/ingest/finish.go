@@ -8,11 +8,15 @@ import (
 	"hookd/internal/store"
 )
 
-// finish ends a generation whose file was rotated and read to its end. The file is watched on for what comes late.
-func (t *Tail) finish(ctx context.Context, g *generation) {
-	if !t.conclude(ctx, g) || g.copied {
+// finish ends a generation whose file was rotated and read to its end. The file is watched on for what comes late. It fails like
+// read.
+func (t *Tail) finish(ctx context.Context, g *generation) error {
+	if err := t.conclude(ctx, g); err != nil || ctx.Err() != nil {
+		return err
+	}
+	if g.copied {
 		g.close()
-		return
+		return nil
 	}
 	g.ended = t.now()
 	t.late = append(t.late, g)
@@ -20,34 +24,30 @@ func (t *Tail) finish(ctx context.Context, g *generation) {
 		t.late[0].close()
 		t.late = slices.Delete(t.late, 0, 1)
 	}
+	return nil
 }
 
 // conclude takes what is left in a file, a last line without a newline too, closes its generation, and waits until that is in the
-// store. It returns false when the file is not to be read any more.
-func (t *Tail) conclude(ctx context.Context, g *generation) bool {
-	for {
-		l, ok, more, err := g.lines.last()
-		if err == nil && more {
-			err = t.read(ctx, g)
+// store. It fails like read.
+func (t *Tail) conclude(ctx context.Context, g *generation) error {
+	l, ok, more, err := g.lines.last()
+	for err == nil && more && ctx.Err() == nil {
+		if err = t.read(ctx, g); err == nil {
+			l, ok, more, err = g.lines.last()
 		}
-		if ctx.Err() != nil {
-			return false
-		}
-		if err == nil && more {
-			continue
-		}
-		if err != nil {
-			t.log.Warn("end of a rotated file cannot be read", slog.String("path", g.path), slog.Any("error", err))
-		}
-		g.mark.State = store.GenClosed
-		if !ok {
-			g.checkpoint()
-			return t.flush(ctx) == nil && t.save(ctx, g) == nil && err == nil
-		}
-		b := t.newBatch(g)
-		b.add(l, t.c.MaxBytes)
-		return t.give(ctx, b, false) && t.flush(ctx) == nil
 	}
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	g.mark.State = store.GenClosed
+	b := t.newBatch(g)
+	if ok {
+		b.add(l, t.c.MaxBytes)
+	}
+	if t.give(ctx, b, false) && t.flush(ctx) == nil && !ok {
+		_ = t.save(ctx, g) // fails only when ctx has ended
+	}
+	return nil
 }
 
 // resumeLate opens the files that got more lines after they had been read to their end, and after the last run.
@@ -61,7 +61,7 @@ func (t *Tail) resumeLate() {
 		if known == nil || known == t.cur || len(t.late) == maxLate {
 			continue
 		}
-		s, tr := openStep(c.path)
+		s, tr := openSibling(c)
 		if tr != nil {
 			continue
 		}
@@ -88,7 +88,9 @@ func (t *Tail) readLate(ctx context.Context) {
 		if !gone && !busy || ctx.Err() != nil {
 			return false
 		}
-		t.conclude(ctx, g)
+		if err := t.conclude(ctx, g); err != nil {
+			t.log.Warn("end of a rotated file cannot be read", slog.String("path", g.path), slog.Any("error", err))
+		}
 		g.close()
 		if !gone {
 			t.log.Warn("file is still written to long after its rotation, it is not followed any more", slog.String("path", g.path))
@@ -107,8 +109,11 @@ func (t *Tail) letGoUnlinked(ctx context.Context, r rest) {
 	if info, err := g.lines.file.Stat(); err != nil || !unlinked(info) {
 		return
 	}
-	t.conclude(ctx, g)
-	if ctx.Err() == nil {
+	err := t.conclude(ctx, g)
+	switch {
+	case err != nil:
+		t.lostSight(err)
+	case ctx.Err() == nil:
 		g.close()
 		t.over = true
 	}

@@ -21,15 +21,19 @@ func (t *Tail) pass(ctx context.Context) rest {
 	for ctx.Err() == nil {
 		t.takeDrains()
 		t.readLate(ctx)
-		if t.cur != nil && t.cur.open() {
+		s, r := t.missed()
+		if s == nil && r.hold == 0 && t.cur != nil && t.cur.open() {
 			if err := t.read(ctx, t.cur); err != nil {
 				t.lostSight(err)
 			}
 		}
 		if ctx.Err() != nil {
+			s.close()
 			break
 		}
-		s, r := t.next(ctx)
+		if s == nil && r.hold == 0 {
+			s, r = t.next(ctx)
+		}
 		if s != nil {
 			r.trouble = t.advance(ctx, s)
 		}
@@ -51,6 +55,7 @@ func (t *Tail) lostSight(err error) {
 	} else {
 		t.log.Warn("file cannot be read any more", slog.String("path", g.path), slog.Any("error", err))
 	}
+	g.checkpoint() // with what was seen of the file before
 	g.close()
 }
 
@@ -91,11 +96,15 @@ func (t *Tail) hold() time.Duration {
 // advance goes on with another file, after the end of the current one.
 func (t *Tail) advance(ctx context.Context, s *step) *trouble {
 	if t.cur != nil && t.cur.open() && t.cur != s.gen {
-		t.finish(ctx, t.cur)
+		if err := t.finish(ctx, t.cur); err != nil {
+			s.close()
+			t.lostSight(err)
+			return nil
+		}
 	}
 	g, met := s.gen, s.gen != nil
 	if !met {
-		g = newGeneration(t.c.Name, s.info)
+		g = newGeneration(t.c.Name, s)
 		if t.fromEnd {
 			if tr := g.startAtEnd(s.file, s.info.Size()); tr != nil {
 				s.close()
@@ -115,8 +124,10 @@ func (t *Tail) advance(ctx context.Context, s *step) *trouble {
 		g.close()
 		return nil
 	}
-	if !met || t.since.IsZero() {
-		t.since = s.info.ModTime()
+	if modified := s.info.ModTime(); !met {
+		t.since = g.since()
+	} else if modified.Before(t.since) { // somebody has set it
+		t.since = modified
 	}
 	t.cur, t.over, t.fromEnd, t.held = g, false, false, time.Time{}
 	t.showCurrent(g)

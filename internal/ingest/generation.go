@@ -3,16 +3,20 @@ package ingest
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
-	"io/fs"
 	"os"
 	"time"
 
 	"hookd/internal/store"
 )
 
-// saltBytes is the length of the random number of a generation.
-const saltBytes = 16
+// A generation's salt is when its file was last modified before it was first met, in ns, and as many random bytes. Files of a
+// rotation that were last modified earlier are older than the generation.
+const (
+	timeBytes   = 8
+	randomBytes = 8
+)
 
 // A generation is one life of a file: from when it was first met, or found cut or replaced, until it was read to its end. It
 // keeps its identity when the file is renamed.
@@ -26,21 +30,31 @@ type generation struct {
 	active time.Time // when it last grew, as far as is known
 	ended  time.Time // when it was read to its end after a rotation
 	holed  bool      // it was said that NUL bytes were skipped
+	unseen bool      // the file was empty so far: nothing tells whether it is the one that was met
 
 	prefix string // of the ids of its events
 }
 
 func (g *generation) id() fileID { return fileID{dev: g.mark.Dev, ino: g.mark.Ino} }
 
+// since returns what the salt has of a time.
+func (g *generation) since() time.Time {
+	if len(g.mark.Salt) < timeBytes {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(g.mark.Salt)))
+}
+
 func (g *generation) open() bool { return g.lines != nil }
 
 // newGeneration makes the generation of a file that was not met before. It has no number yet.
-func newGeneration(source string, info fs.FileInfo) *generation {
-	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // never fails
-	id := idOf(info)
-	g := &generation{mark: store.FileMark{Salt: salt, Dev: id.dev, Ino: id.ino, SizeSeen: info.Size(), State: store.GenOpen}}
-	(&prints{}).mark(&g.mark)
+func newGeneration(source string, s *step) *generation {
+	salt := binary.BigEndian.AppendUint64(nil, uint64(s.info.ModTime().UnixNano()))
+	salt = append(salt, make([]byte, randomBytes)...)
+	_, _ = rand.Read(salt[timeBytes:]) // never fails
+	id := s.id()
+	g := &generation{mark: store.FileMark{Salt: salt, Dev: id.dev, Ino: id.ino, SizeSeen: s.info.Size(), State: store.GenOpen}}
+	(&prints{head: s.first}).mark(&g.mark)
 	g.prefix = idPrefix(source, salt)
 	return g
 }
@@ -56,8 +70,9 @@ func (g *generation) attach(s *step, maxBytes int, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	g.lines = newLineReader(s.file, maxBytes, s.info.Size(), g.mark.Offset, before)
+	g.lines = newLineReader(s.file, maxBytes, s.info.Size(), g.mark.Offset, before, s.first)
 	g.path, g.copied = s.path, s.copied
+	g.unseen = g.mark.Offset == 0 && g.mark.HeadLen == 0
 	id := s.id()
 	g.mark.Dev, g.mark.Ino = id.dev, id.ino
 	g.active = now // kept with its monotonic reading
@@ -99,10 +114,7 @@ func (g *generation) noteGrowth(size int64, now time.Time) {
 
 // checkpoint takes the mark after the last line that was taken.
 func (g *generation) checkpoint() store.FileMark {
-	r := g.lines
-	r.settle()
-	g.mark.Offset, g.mark.SizeSeen = r.offset, r.size
-	r.before.mark(&g.mark)
+	g.lines.mark(&g.mark)
 	return g.mark
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"hookd/internal/store"
 )
 
 const (
@@ -36,6 +38,7 @@ type lineReader struct {
 
 	offset int64  // of what follows the last line taken, but for what was taken from chunk
 	before prints // of the file before offset
+	first  []byte // of the file, while offset is 0
 	lead   int64  // NUL bytes between offset and chunk
 	chunk  []byte // what follows, read at once; a new one each time, for its lines live on
 	taken  int    // how much of chunk was taken
@@ -45,9 +48,11 @@ type lineReader struct {
 	buf   []byte    // to look at prints
 }
 
-// newLineReader reads a file of some size on from an offset, before which it has these prints.
-func newLineReader(f *os.File, maxBytes int, size, offset int64, before prints) *lineReader {
-	return &lineReader{file: f, max: maxBytes, offset: offset, before: before, size: size, now: size, buf: make([]byte, printLen)}
+// newLineReader reads a file on from an offset. Then the file had this size and these prints; first is how it began.
+func newLineReader(f *os.File, maxBytes int, size, offset int64, before prints, first []byte) *lineReader {
+	return &lineReader{
+		file: f, max: maxBytes, offset: offset, before: before, first: first, size: size, now: size, buf: make([]byte, printLen),
+	}
 }
 
 // next returns the next whole line of what was read, false when more must be read.
@@ -162,7 +167,7 @@ func (r *lineReader) look() error {
 		return err
 	}
 	r.now = info.Size()
-	if r.now < r.offset || r.offset == 0 && r.now < r.size { // without prints, only the size tells
+	if r.now < r.offset {
 		return errChanged
 	}
 	return nil
@@ -203,19 +208,47 @@ func (r *lineReader) drop() { r.chunk, r.lead, r.taken = nil, 0, 0 }
 
 // verify fails with errChanged when the file no longer has what was read before.
 func (r *lineReader) verify() error {
-	before, at := &r.before, r.offset
-	if r.long != nil {
-		before, at = &r.long.before, r.long.at
+	same, err := r.unchanged()
+	if err == nil && !same {
+		return errChanged
 	}
-	same, err := before.standIn(r.file, at, r.buf)
+	if err == nil && r.size != r.now {
+		err = r.peek()
+	}
 	if err != nil {
 		return fmt.Errorf("read file: %w", err)
 	}
-	if !same {
-		return errChanged
-	}
 	r.size = r.now
 	return nil
+}
+
+// peek looks how the file begins, while that is all there is to tell it from others.
+func (r *lineReader) peek() (err error) {
+	if r.offset == 0 {
+		r.first, err = peek(r.file)
+	}
+	return err
+}
+
+func (r *lineReader) unchanged() (bool, error) {
+	switch {
+	case r.long != nil:
+		return r.long.before.standIn(r.file, r.long.at, r.buf)
+	case r.offset == 0:
+		return hasBytes(r.file, 0, r.first, r.buf[:len(r.first)])
+	}
+	return r.before.standIn(r.file, r.offset, r.buf)
+}
+
+// mark writes where the reader is into a checkpoint.
+func (r *lineReader) mark(m *store.FileMark) {
+	r.settle()
+	m.Offset, m.SizeSeen = r.offset, r.size
+	now := r.before
+	if r.offset == 0 {
+		now.head = r.first
+	}
+	now.mark(m)
 }
 
 // lastLineEnd returns the offset after the last newline of a file of some size, 0 when it has none.

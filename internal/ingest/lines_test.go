@@ -17,7 +17,7 @@ func TestLinesOfAGrowingFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newLineReader(f, 20, 0, 0, prints{})
+		r := newLineReader(f, 20, 0, 0, prints{}, nil)
 		var got bytes.Buffer
 		for from := 0; from < len(text); from += step {
 			if _, err := f.WriteString(text[from:min(from+step, len(text))]); err != nil {

@@ -14,10 +14,16 @@ type step struct {
 	path   string
 	file   *os.File
 	info   fs.FileInfo
-	copied bool // the file is a copy of the generation's
+	first  []byte // how the file began when it was opened
+	copied bool   // the file is a copy of the generation's
 }
 
-func (s *step) close() { _ = s.file.Close() }
+// close lets go of the file; a nil step has none.
+func (s *step) close() {
+	if s != nil {
+		_ = s.file.Close() // only read
+	}
+}
 
 func (s *step) id() fileID { return idOf(s.info) }
 
@@ -27,7 +33,12 @@ func openStep(path string) (*step, *trouble) {
 	if tr != nil {
 		return nil, tr
 	}
-	return &step{path: path, file: f, info: info}, nil
+	first, err := peek(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, troubleOf(path, err)
+	}
+	return &step{path: path, file: f, info: info, first: first}, nil
 }
 
 // locate looks for the file of the current generation, which is not open: at the start, or when it was lost sight of. That is the
@@ -52,6 +63,9 @@ func (t *Tail) locate(ctx context.Context, info fs.FileInfo, tr *trouble) (*step
 		if s != nil {
 			return s, rest{}, true
 		}
+		if bad == &stale {
+			return nil, rest{hold: renameTime}, true
+		}
 		if bad != nil && bad.state == Broken && size > t.cur.mark.Offset {
 			if path != t.c.Path {
 				bad.reason = "the rotated file " + filepath.Base(path) + " cannot be opened: " + bad.reason
@@ -63,8 +77,11 @@ func (t *Tail) locate(ctx context.Context, info fs.FileInfo, tr *trouble) (*step
 	if tr != nil && (err != nil || len(list) == 0) { // perhaps its file system is not there yet
 		return nil, rest{trouble: tr}, true
 	}
-	s, kept := t.findCopy(list)
-	if s != nil {
+	s, kept, ok := t.findCopy(list)
+	switch {
+	case !ok:
+		return nil, rest{hold: renameTime}, true
+	case s != nil:
 		return s, rest{}, true
 	}
 	return nil, rest{}, !t.lose(ctx, kept)
@@ -78,14 +95,33 @@ func cannotList(tr *trouble, err error) *trouble {
 	return &trouble{Broken, "rotated files cannot be looked for: " + troubleOf("", err).reason}
 }
 
-// reopen opens a file of the current generation's identity; nil when it has other content.
+// stale is the trouble of a name that leads to another file than a moment before: files are being renamed.
+var stale = trouble{Waiting, "it was renamed"}
+
+// renameTime is how long files that are being renamed are left alone.
+const renameTime = 10 * time.Millisecond
+
+// openSibling opens a file that was listed.
+func openSibling(c sibling) (*step, *trouble) {
+	s, tr := openStep(c.path)
+	switch {
+	case tr != nil && tr.state == Waiting:
+		return nil, &stale
+	case tr == nil && s.id() != c.id:
+		s.close()
+		return nil, &stale
+	}
+	return s, tr
+}
+
+// reopen opens the file of the current generation; nil when it has other content.
 func (t *Tail) reopen(path string) (*step, *trouble) {
-	s, tr := openStep(path)
+	s, tr := openSibling(sibling{path: path, id: t.cur.id()})
 	if tr != nil {
 		return nil, tr
 	}
 	like, err := compare(s.file, s.info.Size(), &t.cur.mark)
-	if err == nil && like == continues && s.id() == t.cur.id() {
+	if err == nil && like == continues {
 		s.gen = t.cur
 		return s, nil
 	}
@@ -98,10 +134,14 @@ func (t *Tail) reopen(path string) (*step, *trouble) {
 }
 
 // findCopy looks for the longest copy of the current generation that has more than was read, and returns the size of the longest
-// one there is.
-func (t *Tail) findCopy(list []sibling) (best *step, size int64) {
+// one there is. It fails while files are being renamed.
+func (t *Tail) findCopy(list []sibling) (best *step, size int64, ok bool) {
 	for _, c := range list {
-		s, tr := openStep(c.path)
+		s, tr := openSibling(c)
+		if tr == &stale {
+			best.close()
+			return nil, 0, false
+		}
 		if tr != nil {
 			continue
 		}
@@ -110,24 +150,14 @@ func (t *Tail) findCopy(list []sibling) (best *step, size int64) {
 			s.close()
 			continue
 		}
-		t.since = laterOf(t.since, s.info.ModTime())
 		if n := s.info.Size(); like == continues && n > t.cur.mark.Offset && n > size {
 			s.gen, s.copied = t.cur, true
-			if best != nil {
-				best.close()
-			}
+			best.close()
 			best = s
 		} else {
 			s.close()
 		}
 		size = max(size, s.info.Size())
 	}
-	return best, size
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return best, size, true
 }

@@ -68,6 +68,18 @@ func (p *prints) standIn(f io.ReaderAt, offset int64, buf []byte) (bool, error) 
 	return hasBytes(f, 0, p.head, buf[:len(p.head)])
 }
 
+// peek reads the first bytes of a file, printLen at most: they tell it from others while nothing of it was taken yet. NUL bytes are
+// left out, for they may be room that is yet to be written.
+func peek(f io.ReaderAt) ([]byte, error) {
+	buf := make([]byte, printLen)
+	n, err := f.ReadAt(buf, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	head, _, _ := bytes.Cut(buf[:n], zeros[:1])
+	return head, nil
+}
+
 func hasBytes(f io.ReaderAt, at int64, want, buf []byte) (bool, error) {
 	err := readFull(f, buf, at)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -103,12 +115,8 @@ const (
 	continues          // it has all of it, and perhaps more
 )
 
-// compare says what a file of some size has of a generation. A file of which nothing was read tells only by its size that it was
-// cut.
+// compare says what a file of some size has of a generation.
 func compare(f io.ReaderAt, size int64, m *store.FileMark) (likeness, error) {
-	if m.Offset == 0 && size < m.SizeSeen {
-		return differs, nil
-	}
 	if same, err := hasSum(f, 0, m.HeadLen, m.HeadSum); err != nil || !same {
 		return differs, err
 	}

@@ -3,7 +3,6 @@ package ingest
 import (
 	"log/slog"
 	"slices"
-	"time"
 )
 
 // sameBytes is how much of two files is compared to tell a copy from a file that begins alike.
@@ -15,11 +14,14 @@ func (t *Tail) successor() (*step, rest) {
 	// The path first: a file that is put away after this look is found below, in its place among the others.
 	at, tr := openStep(t.c.Path)
 	if t.cur != nil {
-		s := t.putAway(at)
-		if s != nil {
-			if at != nil && s != at {
-				at.close()
-			}
+		s, ok := t.putAway(at)
+		if s != at && (s != nil || !ok) {
+			at.close()
+		}
+		switch {
+		case !ok:
+			return nil, rest{hold: renameTime}
+		case s != nil:
 			return s, rest{}
 		}
 	}
@@ -36,15 +38,37 @@ func (t *Tail) successor() (*step, rest) {
 	return at, rest{}
 }
 
-// putAway returns the oldest file beside the path of which something is to be read, nil when there is none.
-func (t *Tail) putAway(at *step) *step {
+// missed returns a file that was copied from the current one and cut out of it before a byte of it was seen. Nothing but the copy
+// can tell: so it is looked for when a file that was empty begins to grow. The current file is let go then, and met again.
+func (t *Tail) missed() (*step, rest) {
+	g := t.cur
+	if g == nil || !g.open() || !g.unseen {
+		return nil, rest{}
+	}
+	info, err := g.lines.file.Stat()
+	if err != nil || info.Size() == 0 || g.lines.peek() != nil {
+		return nil, rest{} // found out again by who reads
+	}
+	at := &step{path: g.path, file: g.lines.file, info: info}
+	s, ok := t.putAway(at)
+	switch {
+	case !ok:
+		return nil, rest{hold: renameTime}
+	case s != nil && s != at:
+		g.close()
+		return s, rest{}
+	}
+	g.unseen = false
+	return nil, rest{}
+}
+
+// putAway returns the oldest file beside the path of which something is to be read, nil when there is none. It fails while files are
+// being renamed.
+func (t *Tail) putAway(at *step) (*step, bool) {
 	list, err := rotated(t.places())
 	if err != nil && at != nil && !t.passed[fileID{}] {
 		t.passed[fileID{}] = true
 		t.log.Warn("rotated files cannot be looked for", slog.Any("error", err))
-	}
-	if t.since.IsZero() {
-		t.since = t.newestMet(list)
 	}
 	for _, c := range list {
 		if at != nil && c.id == at.id() {
@@ -52,22 +76,25 @@ func (t *Tail) putAway(at *step) *step {
 				continue // the path is a link to one of these
 			}
 			at.gen = t.metBefore(at) // it was put away after it was opened
-			return at
+			return at, true
 		}
 		if t.isOpen(c.id) || c.modTime.Before(t.since) && t.byID(c.id) == nil {
 			continue
 		}
-		s, tr := openStep(c.path)
+		s, tr := openSibling(c)
+		if tr == &stale {
+			return nil, false
+		}
 		if tr != nil {
 			t.sayPassed(c, tr)
 			continue
 		}
 		if t.toRead(s, at) {
-			return s
+			return s, true
 		}
 		s.close()
 	}
-	return nil
+	return nil, true
 }
 
 // toRead reports whether something is to be read of a file that was put away, and sets its generation.
@@ -110,17 +137,6 @@ func (t *Tail) metBefore(s *step) *generation {
 	return nil
 }
 
-// newestMet returns when that file was last modified which, of those that were read before, was modified last: the one to compare
-// with is gone. Zero when all are: rotations remove the oldest first, so what is left was never read.
-func (t *Tail) newestMet(list []sibling) (newest time.Time) {
-	for _, c := range list {
-		if t.byID(c.id) != nil {
-			newest = laterOf(newest, c.modTime)
-		}
-	}
-	return newest
-}
-
 func (t *Tail) byID(id fileID) *generation {
 	if i := slices.IndexFunc(t.known, func(g *generation) bool { return g.id() == id }); i >= 0 {
 		return t.known[i]
@@ -140,7 +156,7 @@ func (t *Tail) isOpen(id fileID) bool {
 
 // sayPassed says once of a file that it is passed over.
 func (t *Tail) sayPassed(c sibling, tr *trouble) {
-	if tr.state == Broken && !t.passed[c.id] {
+	if !t.passed[c.id] {
 		t.passed[c.id] = true
 		t.log.Warn("rotated file is passed over", slog.String("path", c.path), slog.String("reason", tr.reason))
 	}

@@ -148,6 +148,7 @@ func (t *Tail) load(ctx context.Context) error {
 		}
 		if len(t.known) > 0 {
 			t.cur, t.fromEnd = t.known[0], false
+			t.since = t.cur.since()
 		}
 		return nil
 	})

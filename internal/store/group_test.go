@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -14,22 +15,30 @@ import (
 	"modernc.org/sqlite"
 )
 
-// together queues units up behind one that holds the lead until all are there, so that they share a group. It returns
-// their errors.
+// holdLead takes the lead until release is called.
+func holdLead(s *Store) (release func()) {
+	leads, hold := make(chan struct{}), make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.do(context.Background(), lazy, 0, step{do: func(*tx) error { close(leads); <-hold; return nil }})
+	}()
+	<-leads
+	return func() { close(hold); <-ended }
+}
+
+// together queues units up in this order behind one that holds the lead, so that they share a group. It returns their
+// errors.
 func together(t *testing.T, s *Store, units ...func() error) []error {
 	t.Helper()
-	leads, hold := make(chan struct{}), make(chan struct{})
+	release := holdLead(s)
 	errs := make([]error, len(units))
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		_ = s.do(context.Background(), lazy, 0, step{do: func(*tx) error { close(leads); <-hold; return nil }})
-	})
-	<-leads
 	for i, unit := range units {
 		wg.Go(func() { errs[i] = unit() })
 		waitQueued(t, s, i+1)
 	}
-	close(hold)
+	release()
 	wg.Wait()
 	return errs
 }
@@ -37,18 +46,16 @@ func together(t *testing.T, s *Store, units ...func() error) []error {
 // waitQueued waits until n units are in the queue.
 func waitQueued(t *testing.T, s *Store, n int) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
-	for {
+	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
 		s.group.mu.Lock()
 		queued := len(s.group.queue)
 		s.group.mu.Unlock()
-		if queued >= n {
+		if queued == n {
 			return
 		}
-		select {
-		case <-deadline:
-			t.Fatalf("%d units are queued, want %d", queued, n)
-		default:
+		if time.Now().After(deadline) {
+			t.Errorf("%d units are queued, want %d", queued, n)
+			return
 		}
 	}
 }
@@ -164,33 +171,22 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 // A context that ends takes a unit out of the queue, and has no part in one that is under way.
 func TestCancelledWhileQueued(t *testing.T) {
 	s := openTest(t, t.TempDir())
+	release := holdLead(s)
 	ctx, cancel := context.WithCancel(t.Context())
-	errs := together(t, s,
-		put(s, "a", 1),
-		func() error {
-			return s.do(ctx, lazy, 0, step{do: func(*tx) error { t.Error("a cancelled unit ran"); return nil }})
-		},
-		func() error {
-			cancel()
-			deadline := time.After(10 * time.Second)
-			for { // until the cancelled one has left
-				s.group.mu.Lock()
-				n := len(s.group.queue)
-				s.group.mu.Unlock()
-				if n == 1 {
-					break
-				}
-				select {
-				case <-deadline:
-					return errors.New("the cancelled unit stays in the queue")
-				default:
-				}
-			}
-			return put(s, "b", 1)()
-		})
-	if errs[0] != nil || !errors.Is(errs[1], context.Canceled) || errs[2] != nil {
-		t.Error(errs)
+	results := make(chan error, 2)
+	go func() {
+		results <- s.do(ctx, lazy, 0, step{do: func(*tx) error { t.Error("a cancelled unit ran"); return nil }})
+	}()
+	waitQueued(t, s, 1)
+	cancel()
+	if err := <-results; !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled in the queue: %v", err)
 	}
+	go func() { results <- put(s, "b", 1)() }()
+	waitQueued(t, s, 1)
+	release()
+	check(t, <-results)
+
 	leader, stop := context.WithCancel(t.Context())
 	err := s.do(leader, lazy, 0, step{do: func(tx *tx) error { stop(); return tx.w.setMeta.exec("c", 1) }})
 	if err != nil || meta(t, s, "c") != "1" {
@@ -281,21 +277,18 @@ func TestDurableEachSecond(t *testing.T) {
 // Closing lets what is queued end.
 func TestCloseEndsWhatIsQueued(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	hold := make(chan struct{})
-	leads := make(chan struct{})
+	release := holdLead(s)
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		_ = s.do(context.Background(), lazy, 0, step{do: func(*tx) error { close(leads); <-hold; return nil }})
-	})
-	<-leads
 	errs := make([]error, 50)
 	for i := range errs {
 		wg.Go(func() { errs[i] = put(s, fmt.Sprint("k", i), i)() })
 	}
 	waitQueued(t, s, len(errs))
-	wg.Go(func() { check(t, s.Close()) })
-	close(hold)
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	release()
 	wg.Wait()
+	check(t, <-closed)
 	for _, err := range errs {
 		check(t, err)
 	}

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -29,7 +32,11 @@ func play(t *testing.T, role string) *child {
 			t.Errorf("%s: %v", role, err)
 		}
 	})
-	return &child{role: role, jobs: json.NewEncoder(jobsIn), answers: json.NewDecoder(answersOut)}
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &child{role: role, cmd: &exec.Cmd{Process: self}, jobs: json.NewEncoder(jobsIn), answers: json.NewDecoder(answersOut)}
 }
 
 func TestBareSenderIsCounted(t *testing.T) {
@@ -142,6 +149,23 @@ func TestFiguresAreJudged(t *testing.T) {
 	took := []time.Duration{3 * time.Millisecond, time.Millisecond, 2 * time.Millisecond}
 	if half, most := percentile(took, 50), percentile(took, 99); half != 2 || most != 3 {
 		t.Errorf("p50 %f, p99 %f", half, most)
+	}
+}
+
+func TestProcessIsRead(t *testing.T) {
+	before, err := cpuTime(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); time.Since(began) < 10*clockTick; {
+		_ = sha256.Sum256([]byte(padding)) // something to do
+	}
+	after, err := cpuTime(os.Getpid())
+	if err != nil || after <= before {
+		t.Errorf("processor time went from %s to %s, %v", before, after, err)
+	}
+	if resident, err := residentMiB(os.Getpid()); err != nil || resident < 1 || resident > 10_000 {
+		t.Errorf("%f MiB of memory, %v", resident, err)
 	}
 }
 

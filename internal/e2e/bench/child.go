@@ -101,6 +101,8 @@ func ask[A any](ctx context.Context, c *child, job any) (A, error) {
 	return a.Answer, nil
 }
 
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
 // stop ends the role and waits for it.
 func (c *child) stop() error {
 	if err := errors.Join(c.stdin.Close(), c.cmd.Wait()); err != nil {

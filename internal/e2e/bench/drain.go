@@ -29,8 +29,8 @@ func measureDrain(n, factor int, wanted float64) func(context.Context, *bench) (
 				return err
 			}
 			f.Hookd = append(f.Hookd, a.rate())
-			f.note("hookd_body_bytes", float64(a.Bytes)/float64(a.Total))
-			b.say("round %d: hookd %.0f/s", round+1, a.rate())
+			f.noteArrivals("hookd", a)
+			b.say("round %d: hookd %.0f/s, %.0f us of processor each", round+1, a.rate(), a.cpuMicros())
 			return nil
 		}
 		limit := func(round int) error {
@@ -39,8 +39,8 @@ func measureDrain(n, factor int, wanted float64) func(context.Context, *bench) (
 				return err
 			}
 			f.Limit = append(f.Limit, a.rate())
-			f.note("limit_body_bytes", float64(a.Bytes)/float64(a.Total))
-			b.say("round %d: limit %.0f/s", round+1, a.rate())
+			f.noteArrivals("limit", a)
+			b.say("round %d: limit %.0f/s, %.0f us of processor each", round+1, a.rate(), a.cpuMicros())
 			return nil
 		}
 		err = b.rounds(hookd, limit)
@@ -62,10 +62,12 @@ func (b *bench) drain(ctx context.Context, d *daemon, lines *lineMaker, n, event
 	if err := b.expect(ctx, expectation{Streams: n, Total: events * n, Ordered: true}); err != nil {
 		return arrivals{}, err
 	}
-	if err := d.change(ctx, control.ActionResume, n); err != nil {
-		return arrivals{}, err
-	}
-	return b.arrived(ctx, roundLimit)
+	return costed(d.cmd.Process.Pid, func() (arrivals, error) {
+		if err := d.change(ctx, control.ActionResume, n); err != nil {
+			return arrivals{}, err
+		}
+		return b.arrived(ctx, roundLimit)
+	})
 }
 
 // bareSend lets the limit send as much from n goroutines.
@@ -73,8 +75,25 @@ func (b *bench) bareSend(ctx context.Context, n, total int) (arrivals, error) {
 	if err := b.expect(ctx, expectation{Streams: n, Total: total}); err != nil {
 		return arrivals{}, err
 	}
-	if _, err := ask[sent](ctx, b.sender, senderJob{URL: b.url, N: n, Total: total}); err != nil {
+	return costed(b.sender.pid(), func() (arrivals, error) {
+		if _, err := ask[sent](ctx, b.sender, senderJob{URL: b.url, N: n, Total: total}); err != nil {
+			return arrivals{}, err
+		}
+		return b.arrived(ctx, time.Second)
+	})
+}
+
+// costed adds to arrivals what the sender's process used for them.
+func costed(pid int, send func() (arrivals, error)) (arrivals, error) {
+	before, err := cpuTime(pid)
+	if err != nil {
 		return arrivals{}, err
 	}
-	return b.arrived(ctx, time.Second)
+	a, err := send()
+	if err != nil {
+		return a, err
+	}
+	after, err := cpuTime(pid)
+	a.cpu = after - before
+	return a, err
 }

@@ -23,7 +23,7 @@ type figure struct {
 	Wanted float64   `json:"wanted"`
 	Hookd  []float64 `json:"hookd"`
 	Limit  []float64 `json:"limit,omitempty"`
-	// Notes holds counts that show that both sides did the same work.
+	// Notes says more about the rounds: whether both sides did the same work, and at what cost.
 	Notes map[string][]float64 `json:"notes,omitempty"`
 }
 
@@ -53,11 +53,17 @@ func (f figure) wanted() string {
 	}
 }
 
-func (f *figure) note(name string, value float64) {
+// noteArrivals keeps what a round of one side sent and what that cost it.
+func (f *figure) noteArrivals(side string, a arrivals) {
 	if f.Notes == nil {
 		f.Notes = map[string][]float64{}
 	}
-	f.Notes[name] = append(f.Notes[name], value)
+	for name, value := range map[string]float64{
+		side + "_body_bytes": float64(a.Bytes) / float64(a.Total),
+		side + "_cpu_us":     a.cpuMicros(),
+	} {
+		f.Notes[name] = append(f.Notes[name], value)
+	}
 }
 
 // amount prints a value with as many digits as mean something.

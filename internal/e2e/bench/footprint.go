@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -49,21 +47,4 @@ func (b *bench) idle(ctx context.Context) (resident float64, startup time.Durati
 	}
 	resident, err = residentMiB(d.cmd.Process.Pid)
 	return resident, d.startup, err
-}
-
-func residentMiB(pid int) (float64, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0, fmt.Errorf("read memory: %w", err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
-			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
-			if err != nil {
-				return 0, fmt.Errorf("read memory: %w", err)
-			}
-			return kib / 1024, nil
-		}
-	}
-	return 0, errors.New("read memory: the system does not tell it")
 }

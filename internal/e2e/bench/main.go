@@ -29,10 +29,11 @@ func main() {
 // settings are what the flags say.
 type settings struct {
 	rows    *regexp.Regexp
-	count   int // rounds
-	events  int // deliveries or lines of a round
-	preload int // events in the log before lines are counted
-	dir     string
+	count   int    // rounds
+	events  int    // deliveries or lines of a round
+	preload int    // events in the log before lines are counted
+	program string // hookd, if not to be built
+	parent  string // of the temporary directory
 	out     string
 	strict  bool
 	timeout time.Duration
@@ -88,7 +89,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	flags.IntVar(&s.count, "count", 3, "`rounds` of each row; their medians are compared")
 	flags.IntVar(&s.events, "events", 50_000, "deliveries of a round with one subscription; rows that need another size take a multiple")
 	flags.IntVar(&s.preload, "preload", 1_000_000, "`events` in the log before the rows about ingestion count")
-	flags.StringVar(&s.dir, "dir", "", "put databases and event files under this `directory`, which must be on a real disk; the system's temporary one if empty")
+	flags.StringVar(&s.program, "hookd", "", "measure this `program`, such as one of before a change, instead of building one")
+	flags.StringVar(&s.parent, "dir", "", "put databases and event files under this `directory`, which must be on a real disk; the system's temporary one if empty")
 	flags.StringVar(&s.out, "out", "bench", "write the raw figures into this `directory`")
 	flags.BoolVar(&s.strict, "strict", false, "exit 1 where a figure is not reached")
 	flags.DurationVar(&s.timeout, "timeout", 30*time.Minute, "give up after this time")

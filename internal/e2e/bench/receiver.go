@@ -40,11 +40,19 @@ type arrivals struct {
 	Last      int64            `json:"last"`       // when all had come
 	Bytes     int64            `json:"bytes"`      // of all bodies
 	Times     map[string]int64 `json:"times,omitempty"`
+
+	cpu time.Duration // of the sender, which the receiver does not know
 }
 
 // rate is requests a second after the first tenth, in which connections are opened and caches filled.
 func (a arrivals) rate() float64 {
 	return float64(a.Total-a.WarmTotal) / time.Duration(a.Last-a.Warm).Seconds()
+}
+
+// cpuMicros is what a request cost its sender, the first ones included: of all figures here the one that other work on
+// the machine disturbs least.
+func (a arrivals) cpuMicros() float64 {
+	return float64(a.cpu.Microseconds()) / float64(a.Total)
 }
 
 // receiver answers every POST with 200 and no body, and counts.

@@ -31,7 +31,6 @@ var allRows = []row{
 type bench struct {
 	settings
 	dir      string // temporary
-	program  string // hookd
 	receiver *child
 	url      string // of the receiver
 	sender   *child
@@ -45,13 +44,15 @@ func measureAll(ctx context.Context, s settings, progress io.Writer) (r *report,
 		fmt.Fprintf(progress, "%5.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}}
 	// A short path: the control socket lies in it.
-	if b.dir, err = os.MkdirTemp(s.dir, "bench"); err != nil {
+	if b.dir, err = os.MkdirTemp(s.parent, "bench"); err != nil {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	b.say("building hookd")
-	if b.program, err = buildHookd(ctx, b.dir); err != nil {
-		return nil, err
+	if b.program == "" {
+		b.say("building hookd")
+		if b.program, err = buildHookd(ctx, b.dir); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.startPeers(ctx); err != nil {
 		return nil, errors.Join(err, b.stopPeers())
