@@ -19,6 +19,7 @@ import (
 	"hookd/internal/egress"
 	"hookd/internal/event"
 	"hookd/internal/keyring"
+	"hookd/internal/signing"
 	"hookd/internal/store"
 )
 
@@ -123,12 +124,12 @@ func (w *world) restart() {
 }
 
 func (w *world) send(ctx context.Context, r *egress.Request) egress.Result {
-	attempt, _ := strconv.Atoi(r.Header["hookd-attempt"][0])
+	attempt, _ := strconv.Atoi(r.Header[signing.HeaderAttempt][0])
 	s := sent{
-		host: r.Target.Host, id: r.Header["webhook-id"][0], attempt: attempt, at: time.Since(epoch),
+		host: r.Target.Host, id: r.Header[signing.HeaderID][0], attempt: attempt, at: time.Since(epoch),
 		fresh: r.Fresh, body: string(r.Body),
 	}
-	if replay := r.Header["hookd-replay"]; replay != nil {
+	if replay := r.Header[signing.HeaderReplay]; replay != nil {
 		s.replay = replay[0]
 	}
 	w.mu.Lock()

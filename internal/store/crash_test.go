@@ -80,7 +80,7 @@ func TestKill(t *testing.T) {
 	}
 	check(t, s.Close())
 
-	ids := map[int64]string{}      // by the seq they were acknowledged with
+	ids := map[int64]string{}    // by the seq they were acknowledged with
 	cursors := map[SubID]int64{} // the highest acknowledged outcome
 	for round := range 6 {
 		cmd, out := startChild(t, "work", dir)

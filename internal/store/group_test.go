@@ -248,7 +248,9 @@ func TestGroupBounds(t *testing.T) {
 	}
 	units = nil
 	for range 4 {
-		units = append(units, func() error { return s.do(context.Background(), lazy, groupBytes/2, step{do: func(*tx) error { return nil }}) })
+		units = append(units, func() error {
+			return s.do(context.Background(), lazy, groupBytes/2, step{do: func(*tx) error { return nil }})
+		})
 	}
 	before = s.groups
 	together(t, s, units...)

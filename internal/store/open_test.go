@@ -87,7 +87,7 @@ func TestModes(t *testing.T) {
 	}
 	modes()
 	check(t, s.Close())
-	check(t, os.Chmod(dir, 0o755))                               //nolint:gosec // the fault
+	check(t, os.Chmod(dir, 0o755))                              //nolint:gosec // the fault
 	check(t, os.Chmod(filepath.Join(dir, databaseName), 0o644)) //nolint:gosec // the fault
 	var log bytes.Buffer
 	s, err := Open(t.Context(), Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})

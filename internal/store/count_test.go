@@ -1,0 +1,75 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Counts by blocks, next seqs by the kind index and lists equal a scan: across closed blocks, the open one, a crash and a
+// clean stop.
+func TestCountsAndSeqsEqualAScan(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	kindOf := map[int64]KindID{}
+	grow := func(n int) {
+		var types []string
+		for range 997 { // some types often, some hardly ever, in no order
+			types = append(types, fmt.Sprintf("t.%d", int(30*rand.Float64()*rand.Float64())))
+		}
+		fill(t, s, n, types...)
+		events, err := s.EventsAfter(t.Context(), int64(len(kindOf)), n, 1<<30)
+		check(t, err)
+		for _, e := range events {
+			kindOf[e.Seq] = e.Kind.ID
+		}
+	}
+	ctx := t.Context()
+	verify := func(t *rapid.T) {
+		kinds := s.Kinds()
+		var chosen []KindID
+		for _, k := range kinds {
+			if rapid.Bool().Draw(t, "chosen") {
+				chosen = append(chosen, k.ID)
+			}
+		}
+		if len(chosen) > 3 && rapid.Bool().Draw(t, "few") {
+			chosen = chosen[:3]
+		}
+		last := int64(len(kindOf))
+		after := rapid.Int64Range(-1, last+1).Draw(t, "after")
+		if rapid.Bool().Draw(t, "at a block's edge") {
+			after = rapid.Int64Range(0, last>>blockBits).Draw(t, "block")<<blockBits + rapid.Int64Range(-2, 2).Draw(t, "edge")
+		}
+		upTo := rapid.Int64Range(after, last+1).Draw(t, "up to")
+		limit := rapid.IntRange(1, 300).Draw(t, "limit")
+		var count int64
+		var next []int64
+		for seq := max(after+1, 1); seq <= last; seq++ {
+			if slices.Contains(chosen, kindOf[seq]) {
+				count++
+				if seq <= upTo && len(next) < limit {
+					next = append(next, seq)
+				}
+			}
+		}
+		if got, err := s.Count(ctx, chosen, after); err != nil || got != count {
+			t.Fatalf("count of %v after %d: %d %v, want %d", chosen, after, got, err, count)
+		}
+		if got, err := s.NextSeqs(ctx, chosen, after, upTo, limit); err != nil || !slices.Equal(got, next) {
+			t.Fatalf("next of %v in (%d, %d]: %v %v, want %v", chosen, after, upTo, got, err, next)
+		}
+	}
+	for _, n := range []int{0, 1, 4094, 1, 1, 4000, 3000} {
+		grow(n)
+		rapid.Check(t, verify)
+	}
+	s = crash(t, s)
+	rapid.Check(t, verify)
+	grow(1500)
+	s = reopen(t, s)
+	grow(700)
+	rapid.Check(t, verify)
+}
