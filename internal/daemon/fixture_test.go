@@ -105,7 +105,7 @@ func start(t *testing.T) *fixture {
 	}
 	engine := delivery.New(delivery.Options{
 		Store: st, Master: master, Policy: policy, Send: f.receivers.send, MaxInFlight: 8, MaxInFlightPerHost: 8,
-		Defaults:  delivery.Defaults{Schedule: schedule, Timeout: 15 * time.Second, MaxFailures: 50, Overlap: time.Hour},
+		Defaults:  delivery.Defaults{Schedule: schedule, Timeout: 15 * time.Second, MaxFailures: 50},
 		UserAgent: "hookd/test", Log: log,
 	})
 	if err := engine.Start(t.Context()); err != nil {

@@ -109,7 +109,7 @@ func (o Options) engine(st *store.Store, master *keyring.Master, policy *egress.
 		Store: st, Master: master, Policy: policy, Send: send,
 		Defaults: delivery.Defaults{
 			Schedule: schedule, Jitter: d.Jitter, Timeout: d.Timeout, RetryAfterCap: d.RetryAfterCap,
-			MaxFailures: d.MaxConsecutiveFailures, Overlap: o.Config.Signing.Overlap,
+			MaxFailures: d.MaxConsecutiveFailures,
 		},
 		MaxInFlight: d.MaxInFlight, MaxInFlightPerHost: d.MaxInFlightPerHost,
 		UserAgent: "hookd/" + control.Version, Log: o.Log,

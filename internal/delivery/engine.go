@@ -20,8 +20,7 @@ type Defaults struct {
 	Jitter        float64       // 0 to 1: the share that may be added to a delay
 	Timeout       time.Duration // of one attempt, up to the end of the response's headers
 	RetryAfterCap time.Duration
-	MaxFailures   int           // counted failures in a row that disable; 0 = never
-	Overlap       time.Duration // of two secrets after a rotation
+	MaxFailures   int // counted failures in a row that disable; 0 = never
 }
 
 // Options is what an Engine is made of. All of it is needed.

@@ -218,6 +218,10 @@ func (e *Engine) transition(ctx context.Context, ref string, decide func(*subscr
 	unlock := s.lockWrites()
 	defer unlock()
 	s.mu.Lock()
+	if s.gone {
+		s.mu.Unlock()
+		return View{}, fmt.Errorf("%w: %q", ErrNotFound, ref)
+	}
 	c, err := decide(s)
 	same := c.State == s.state && c.Cause == s.cause
 	s.mu.Unlock()
@@ -302,8 +306,11 @@ func (e *Engine) Rotate(ctx context.Context, ref string, overlap, ifOlder time.D
 	now := time.Now()
 	s.mu.Lock()
 	live := liveSecrets(s.secrets, now.UnixMilli())
-	newest := s.secrets[0]
+	newest, gone := s.secrets[0], s.gone
 	s.mu.Unlock()
+	if gone {
+		return Rotation{}, fmt.Errorf("%w: %q", ErrNotFound, ref)
+	}
 	r := Rotation{Name: s.name, Generation: newest.Generation}
 	if ifOlder > 0 && now.Sub(time.UnixMilli(newest.CreatedAt)) < ifOlder {
 		return r, nil

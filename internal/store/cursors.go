@@ -13,7 +13,7 @@ type Mark struct {
 
 // SaveCursors stores cursors. They are stored lazily: at the next start the history after them moves them on. Cursors
 // that outcomes have moved since are stored with them, so that the start reads only what came later; one that is behind
-// the outcomes, because they were committed meanwhile, does no harm.
+// them, because they were committed meanwhile, does no harm: a mark moves no cursor back.
 func (s *Store) SaveCursors(ctx context.Context, marks []Mark) error {
 	if err := s.do(ctx, lazy, 0, &saving{marks: marks}); err != nil {
 		return fmt.Errorf("save cursors: %w", err)

@@ -24,7 +24,7 @@ type DeadLetter struct {
 	DeadAt         int64
 	Replay         int64  // the replay that ran out; 0: the stream
 	ReplayedAt     int64  // when the last replay of it ended; 0: none has
-	ReplayStatus   Status // how it ended
+	ReplayStatus   Status // how it ended; Pending while one is under way
 }
 
 // DeadFilter chooses dead letters of a list; a zero member chooses all.
@@ -38,7 +38,8 @@ type DeadFilter struct {
 
 const deadColumns = `d.id, d.sub, ifnull(s.name, ''), s.deleted_at IS NOT NULL, d.app, d.seq, d.kind, k.app, k.type, d.event_id,
 	d.received_at, ifnull(d.at, 0), ifnull(d.resource, ''), ifnull(d.key, ''), d.attempts, d.error, d.code, d.dead_at, d.replay,
-	ifnull(d.replayed_at, 0), ifnull(d.replay_status, 0)`
+	ifnull(d.replayed_at, 0),
+	CASE WHEN EXISTS (SELECT 1 FROM replay_items i WHERE i.dead_letter = d.id) THEN 1 ELSE ifnull(d.replay_status, 0) END`
 
 const deadTables = ` FROM dead_letters d JOIN kinds k ON k.id = d.kind LEFT JOIN subs s ON s.id = d.sub`
 

@@ -47,7 +47,7 @@ func (w *writer) prepare() error {
 		{&w.dropSecrets, `DELETE FROM secrets WHERE sub = ?`},
 		{&w.setState, `UPDATE subs SET state = ?, cause = ?, state_at = ?, rev = ? WHERE id = ?`},
 		{&w.setFailures, `UPDATE subs SET failures = ? WHERE id = ?`},
-		{&w.setCursor, `UPDATE subs SET cursor = ?, cursor_n = ?, last_seq = max(last_seq, ?) WHERE id = ?`},
+		{&w.setCursor, `UPDATE subs SET cursor = max(cursor, ?), cursor_n = ?, last_seq = max(last_seq, ?) WHERE id = ?`},
 		{&w.setLease, `UPDATE subs SET lease_until = ? WHERE id = ?`},
 		{&w.deleteSub, `UPDATE subs SET deleted_at = ?, rev = ? WHERE id = ? AND deleted_at IS NULL`},
 

@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"hookd/internal/store"
+)
+
+const crashDir = "HOOKD_INGEST_CRASH_DIR"
+
+// TestCrashChild is what TestCrash starts, and does nothing by itself: it follows a file until it is killed, and tells of each commit.
+func TestCrashChild(t *testing.T) {
+	dir := os.Getenv(crashDir)
+	if dir == "" {
+		return
+	}
+	st := openStore(t, filepath.Join(dir, "data"))
+	st.OnAppend(func(list []store.Event) { fmt.Println("committed", len(list)) })
+	c := FileConfig{Name: "app", Path: filepath.Join(dir, "events.ndjson")}
+	_ = NewTail(st, c, slog.New(slog.DiscardHandler)).Run(context.Background())
+}
+
+// numbered is a line that tells its number. Every second one has an id.
+func numbered(n int) string {
+	if n%2 == 0 {
+		return fmt.Sprintf(`{"id":"n%d","type":"t","data":%d}`+"\n", n, n)
+	}
+	return fmt.Sprintf(`{"type":"t","data":%d}`+"\n", n)
+}
+
+// writeNumbers appends numbered lines to a file, some in two pieces, and rotates it, until it is told to stop. It returns how many.
+func writeNumbers(path string, stop <-chan struct{}) (n int, err error) {
+	rotations := 0
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return n, err
+		}
+		for range 500 + rand.IntN(2000) {
+			n++
+			text := numbered(n)
+			cut := rand.IntN(len(text))
+			_, err1 := f.WriteString(text[:cut])
+			_, err2 := f.WriteString(text[cut:])
+			if err1 != nil || err2 != nil {
+				return n, fmt.Errorf("write line: %w %w", err1, err2)
+			}
+			select {
+			case <-stop:
+				return n, f.Close()
+			default:
+			}
+		}
+		if err := f.Close(); err != nil {
+			return n, err
+		}
+		rotations++
+		if err := os.Rename(path, fmt.Sprintf("%s.%d", path, rotations)); err != nil {
+			return n, err
+		}
+	}
+}
+
+// Q-13 and TAIL-06: killed at any moment while lines are written and files rotated, each line is in the log once, in order.
+func TestCrash(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "events.ndjson")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	child := func() (*exec.Cmd, io.Reader) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
+		cmd.Env = append(os.Environ(), crashDir+"="+dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, out
+	}
+	stop := make(chan struct{})
+	written := make(chan int, 1)
+	cmd, out := child() // it has met the file before that is rotated: what was rotated before is not its own
+	go func() {
+		n, err := writeNumbers(path, stop)
+		if err != nil {
+			t.Error(err)
+		}
+		written <- n
+	}()
+	for round := range 8 {
+		lines := bufio.NewScanner(out)
+		for range 1 + rand.IntN(8) {
+			if !lines.Scan() {
+				t.Fatalf("round %d: the child ended by itself: %v", round, cmd.Wait())
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // killed
+		if round < 7 {
+			cmd, out = child()
+		}
+	}
+	close(stop)
+	n := <-written
+	st := openStore(t, filepath.Join(dir, "data"))
+	w := worldOf(t, dir, st)
+	w.after = 0
+	w.start().drain()
+	expectNumbers(t, st, n)
+	w.stop()
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d lines", n)
+}
+
+// expectNumbers compares the log with the numbers from 1 to n.
+func expectNumbers(t *testing.T, st *store.Store, n int) {
+	t.Helper()
+	want := 0
+	for after := int64(0); ; {
+		list, err := st.EventsAfter(context.Background(), after, 1000, 64<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			var line struct{ Data int }
+			if err := json.Unmarshal(e.Line, &line); err != nil {
+				t.Fatal(err)
+			}
+			if want++; line.Data != want {
+				t.Fatalf("event %d is line %d", want, line.Data)
+			}
+			after = e.Seq
+		}
+		if len(list) == 0 {
+			break
+		}
+	}
+	if want != n {
+		t.Fatalf("%d of %d lines came", want, n)
+	}
+}
