@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+//go:generate go test -run TestDumpIsFresh -args -write
+
 //go:embed sql/*.sql
 var files embed.FS
 

@@ -91,7 +91,8 @@ func (s *subscription) takePrepared(w work, c claim, now time.Time) *prepared {
 	return p
 }
 
-// prepareNext signs the request of the event behind the head, if it is in the window: the log is not asked for it.
+// prepareNext reads the event behind the head and signs its request, while the head's is in flight: with the receiver
+// waited for anyway, neither the log nor the signature costs the stream time.
 func (e *Engine) prepareNext(s *subscription, now time.Time) {
 	s.mu.Lock()
 	if len(s.feed.queue) < 2 || s.schedule.first() > 0 {
@@ -100,13 +101,13 @@ func (e *Engine) prepareNext(s *subscription, now time.Time) {
 	}
 	seq := s.feed.queue[1]
 	s.mu.Unlock()
-	it := e.window.get(seq)
-	if it == nil {
-		return
+	it, err := e.fetch(e.hard, s, seq)
+	if err != nil {
+		return // the attempt itself will say so
 	}
 	p, err := e.prepare(s, it, 1, nil, now)
 	if err != nil {
-		return // the attempt itself will say so
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

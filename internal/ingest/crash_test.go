@@ -27,7 +27,13 @@ func TestCrashChild(t *testing.T) {
 	st := openStore(t, filepath.Join(dir, "data"))
 	st.OnAppend(func(list []store.Event) { fmt.Println("committed", len(list)) })
 	c := FileConfig{Name: "app", Path: filepath.Join(dir, "events.ndjson")}
-	_ = NewTail(st, c, slog.New(slog.DiscardHandler)).Run(context.Background())
+	tail := NewTail(st, c, slog.New(slog.DiscardHandler))
+	tail.quiet = 0 // the writer has closed a file before it renames it
+	go func() {
+		_ = tail.Drain(context.Background())
+		fmt.Println("read to its end")
+	}()
+	_ = tail.Run(context.Background())
 }
 
 // numbered is a line that tells its number. Every second one has an id.
@@ -38,15 +44,20 @@ func numbered(n int) string {
 	return fmt.Sprintf(`{"type":"t","data":%d}`+"\n", n)
 }
 
-// writeNumbers appends numbered lines to a file, some in two pieces, and rotates it, until it is told to stop. It returns how many.
-func writeNumbers(path string, stop <-chan struct{}) (n int, err error) {
-	rotations := 0
-	for {
+// writeNumbers appends numbered lines to a file, some in two pieces, and rotates it. It writes some for each permit, and returns how
+// many there were in all.
+func writeNumbers(path string, permits <-chan struct{}) (n int, err error) {
+	for rotations := 1; ; rotations++ {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return n, err
 		}
 		for range 500 + rand.IntN(2000) {
+			if n%100 == 0 {
+				if _, ok := <-permits; !ok {
+					return n, f.Close()
+				}
+			}
 			n++
 			text := numbered(n)
 			cut := rand.IntN(len(text))
@@ -55,16 +66,10 @@ func writeNumbers(path string, stop <-chan struct{}) (n int, err error) {
 			if err1 != nil || err2 != nil {
 				return n, fmt.Errorf("write line: %w %w", err1, err2)
 			}
-			select {
-			case <-stop:
-				return n, f.Close()
-			default:
-			}
 		}
 		if err := f.Close(); err != nil {
 			return n, err
 		}
-		rotations++
 		if err := os.Rename(path, fmt.Sprintf("%s.%d", path, rotations)); err != nil {
 			return n, err
 		}
@@ -90,32 +95,41 @@ func TestCrash(t *testing.T) {
 		}
 		return cmd, out
 	}
-	stop := make(chan struct{})
-	written := make(chan int, 1)
-	cmd, out := child() // it has met the file before that is rotated: what was rotated before is not its own
+	cmd, out := child()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() { // it has met the file: what was rotated away before is not its own
+		t.Fatal(cmd.Wait())
+	}
+	permits, written := make(chan struct{}, 1000), make(chan int, 1)
 	go func() {
-		n, err := writeNumbers(path, stop)
+		n, err := writeNumbers(path, permits)
 		if err != nil {
 			t.Error(err)
 		}
 		written <- n
 	}()
-	for round := range 8 {
-		lines := bufio.NewScanner(out)
-		for range 1 + rand.IntN(8) {
+	for range 8 {
+		for range 30 { // also while the child is down
+			permits <- struct{}{}
+		}
+		for range 1 + rand.IntN(20) {
 			if !lines.Scan() {
-				t.Fatalf("round %d: the child ended by itself: %v", round, cmd.Wait())
+				t.Fatalf("the child ended by itself: %v", cmd.Wait())
 			}
+			permits <- struct{}{} // so there is always something to commit
 		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // killed
-		if round < 7 {
-			cmd, out = child()
-		}
+		cmd, out = child()
+		lines = bufio.NewScanner(out)
 	}
-	close(stop)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	close(permits)
 	n := <-written
 	st := openStore(t, filepath.Join(dir, "data"))
 	w := worldOf(t, dir, st)

@@ -108,7 +108,7 @@ func troubleOf(path string, err error) *trouble {
 	if errors.As(err, &no) {
 		return &trouble{Broken, no.Error()}
 	}
-	return &trouble{Broken, fmt.Sprintf("it cannot be opened: %v", err)}
+	return &trouble{Broken, fmt.Sprintf("it cannot be read: %v", err)}
 }
 
 func missing(path string) string {

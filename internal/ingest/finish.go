@@ -112,7 +112,7 @@ func (t *Tail) letGoUnlinked(ctx context.Context, r rest) {
 	err := t.conclude(ctx, g)
 	switch {
 	case err != nil:
-		t.lostSight(err)
+		_ = t.lostSight(err) // it is looked for again, and that trouble found with it
 	case ctx.Err() == nil:
 		g.close()
 		t.over = true

@@ -24,14 +24,14 @@ func (t *Tail) pass(ctx context.Context) rest {
 		s, r := t.missed()
 		if s == nil && r.hold == 0 && t.cur != nil && t.cur.open() {
 			if err := t.read(ctx, t.cur); err != nil {
-				t.lostSight(err)
+				r.trouble = t.lostSight(err)
 			}
 		}
 		if ctx.Err() != nil {
 			s.close()
 			break
 		}
-		if s == nil && r.hold == 0 {
+		if s == nil && r == (rest{}) {
 			s, r = t.next(ctx)
 		}
 		if s != nil {
@@ -46,17 +46,19 @@ func (t *Tail) pass(ctx context.Context) rest {
 	return rest{}
 }
 
-// lostSight lets go of the current file when it is no longer what was read, or cannot be read. It is looked for anew then.
-func (t *Tail) lostSight(err error) {
+// lostSight lets go of the current file when it is no longer what was read, to be looked for anew, or when it cannot be read: that
+// is trouble.
+func (t *Tail) lostSight(err error) *trouble {
 	g := t.cur
-	if errors.Is(err, errChanged) {
-		t.log.Warn("file was cut or replaced in place", slog.String("path", g.path),
-			slog.Int64("offset", g.mark.Offset), slog.Int64("size_seen", g.mark.SizeSeen), slog.Int64("size", g.lines.now))
-	} else {
-		t.log.Warn("file cannot be read any more", slog.String("path", g.path), slog.Any("error", err))
-	}
+	size := g.lines.now
 	g.checkpoint() // with what was seen of the file before
 	g.close()
+	if !errors.Is(err, errChanged) {
+		return troubleOf(g.path, err)
+	}
+	t.log.Warn("file was cut or replaced in place", slog.String("path", g.path),
+		slog.Int64("offset", g.mark.Offset), slog.Int64("size_seen", g.mark.SizeSeen), slog.Int64("size", size))
+	return nil
 }
 
 // next finds what is to be read after the current file was read to its end, or when there is none.
@@ -98,8 +100,7 @@ func (t *Tail) advance(ctx context.Context, s *step) *trouble {
 	if t.cur != nil && t.cur.open() && t.cur != s.gen {
 		if err := t.finish(ctx, t.cur); err != nil {
 			s.close()
-			t.lostSight(err)
-			return nil
+			return t.lostSight(err)
 		}
 	}
 	g, met := s.gen, s.gen != nil

@@ -29,8 +29,9 @@ type generation struct {
 	copied bool      // the file is a copy that a rotation left; nobody writes to it
 	active time.Time // when it last grew, as far as is known
 	ended  time.Time // when it was read to its end after a rotation
-	holed  bool      // it was said that NUL bytes were skipped
 	unseen bool      // the file was empty so far: nothing tells whether it is the one that was met
+
+	holed, refused bool // it was said that NUL bytes were skipped, that lines were refused
 
 	prefix string // of the ids of its events
 }

@@ -66,8 +66,14 @@ func TestLastLineEnd(t *testing.T) {
 		text string
 		want int64
 	}{
-		{"", 0}, {"x", 0}, {"\n", 1}, {"a\nb", 2}, {"a\nb\n", 4},
-		{"a\n" + string(pad), 2}, {"a\n" + string(pad) + string(pad[1:]), 2}, {string(pad) + "\n", scanBytes + 1},
+		{"", 0},
+		{"x", 0},
+		{"\n", 1},
+		{"a\nb", 2},
+		{"a\nb\n", 4},
+		{"a\n" + string(pad), 2},
+		{"a\n" + string(pad) + string(pad[1:]), 2},
+		{string(pad) + "\n", scanBytes + 1},
 	} {
 		if got, err := lastLineEnd(bytes.NewReader([]byte(tt.text)), int64(len(tt.text))); err != nil || got != tt.want {
 			t.Errorf("%.10q of %d bytes: %d %v, want %d", tt.text, len(tt.text), got, err, tt.want)

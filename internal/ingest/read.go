@@ -57,8 +57,9 @@ func (t *Tail) give(ctx context.Context, b *batch, free bool) bool {
 		t.release(true)
 		return err == nil
 	}
-	if b.refused > 0 {
-		t.log.Warn("lines were refused and put into quarantine", slog.Int("lines", b.refused))
+	if b.refused > 0 && !g.refused {
+		g.refused = true
+		t.log.Warn("lines are refused and put into quarantine; this is said once for a file", slog.String("path", g.path))
 	}
 	t.boardDrains(b)
 	go t.commit(ctx, b)

@@ -18,6 +18,7 @@ const (
 // table: rows after the end of the last whole run.
 type behind[R any] struct {
 	compare func(a, b R) int
+	size    int // of a run
 	tail    []R // rows after the run, oldest first
 	run     []R // sorted
 	done    int // run[:done] is in the index
@@ -28,7 +29,7 @@ type behind[R any] struct {
 // slice returns the rows that go into the index next, where added rows come with this transaction: twice as many as
 // came, so that a run ends before the next is due. last: they end the run.
 func (b *behind[R]) slice(added int) (rows []R, last bool) {
-	if len(b.run) == 0 && len(b.tail) >= runRows {
+	if len(b.run) == 0 && len(b.tail) >= b.size {
 		b.start()
 	}
 	if len(b.run) == 0 {
@@ -40,6 +41,20 @@ func (b *behind[R]) slice(added int) (rows []R, last bool) {
 		return nil, false
 	}
 	return b.run[b.done : b.done+n], b.done+n == len(b.run)
+}
+
+// due reports whether added rows would bring a slice with them; where they do not, they are counted as slice counts
+// them.
+func (b *behind[R]) due(added int) bool {
+	rows := len(b.run) - b.done
+	if rows == 0 {
+		return len(b.tail) >= b.size
+	}
+	if min(b.owed+2*added, sliceRows, rows) >= min(fewRows, rows) {
+		return true
+	}
+	b.owed += 2 * added
+	return false
 }
 
 // start makes a run of what has gathered.

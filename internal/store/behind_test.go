@@ -11,7 +11,7 @@ import (
 // before it came, and not many wait.
 func TestBehindIndexesEachRowOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := behind[idRow]{compare: compareIDs}
+		b := behind[idRow]{compare: compareIDs, size: runRows}
 		indexed := map[idRow]int{}
 		var complete, came int64
 		for range rapid.IntRange(1, 40).Draw(t, "transactions") {

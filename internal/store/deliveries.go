@@ -159,16 +159,18 @@ func (s *Store) DeliveryOf(ctx context.Context, sub SubID, seq int64) ([]Deliver
 	return list, nil
 }
 
+const queryAttempts = `SELECT attempt, at, took, error, code, ifnull(next_at, 0), replay FROM attempts
+	WHERE sub = ? AND seq = ? ORDER BY n DESC LIMIT ?`
+
 // Attempts returns the failed attempts of a delivery, newest first.
 func (s *Store) Attempts(ctx context.Context, sub SubID, seq int64, limit int) ([]Attempt, error) {
 	var list []Attempt
-	err := each(ctx, s.read, `SELECT attempt, at, took, error, code, ifnull(next_at, 0), replay FROM attempts
-		WHERE sub = ? AND seq = ? ORDER BY n DESC LIMIT ?`, []any{int64(sub), seq, limit}, func(scan scanner) error {
+	err := s.often(ctx, queryAttempts, func(scan scanner) error {
 		var a Attempt
 		err := scan(&a.Attempt, &a.At, &a.TookMS, &a.Code, &a.HTTPStatus, &a.NextAt, &a.Replay)
 		list = append(list, a)
 		return err
-	})
+	}, int64(sub), seq, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}

@@ -135,7 +135,8 @@ func TestHistoryThroughTheIndex(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	a, b := subscribed(t, s, "a"), subscribed(t, s, "b")
 	appended(t, s, line("e", "t", 1))
-	const each = runRows + 2000
+	const run, each = 3000, 3000 + 2000
+	s.history.size = run
 	check(t, s.Record(t.Context(), success(b, 1)))
 	for low := int64(1); low <= each; low += 512 {
 		check(t, inTransaction(t, s, func(tx *tx) error {
@@ -150,7 +151,7 @@ func TestHistoryThroughTheIndex(t *testing.T) {
 	}
 	verify := func(s *Store) {
 		t.Helper()
-		for _, seq := range []int64{1, 2, 511, 512, 513, runRows - 1, runRows, runRows + 1, each} {
+		for _, seq := range []int64{1, 2, 511, 512, 513, run - 1, run, run + 1, each} {
 			of, err := s.DeliveryOf(t.Context(), a, seq)
 			if err != nil || len(of) != 1 || of[0].Seq != seq {
 				t.Fatalf("delivery %d: %+v %v", seq, of, err)

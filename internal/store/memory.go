@@ -80,7 +80,8 @@ func (s *Store) forget(t *tx) {
 func (s *Store) recall(ctx context.Context) error {
 	s.openBlock, s.cursors, s.deleted = map[KindID]int64{}, map[SubID]move{}, map[SubID]bool{}
 	s.kindIDs, s.recent = map[kindName]KindID{}, newRecentIDs()
-	s.ids.compare, s.history.compare = compareIDs, compareHistory
+	s.ids = behind[idRow]{compare: compareIDs, size: runRows}
+	s.history = behind[historyRow]{compare: compareHistory, size: runRows}
 	var idsIndexed, historyIndexed int64
 	for key, to := range map[string]any{
 		"sync_epoch": &s.epoch, "first_seq": &s.first, "ids_indexed": &idsIndexed, "history_indexed": &historyIndexed,

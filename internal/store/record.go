@@ -60,6 +60,12 @@ func (s *Store) Record(ctx context.Context, o Outcome) error {
 
 func (r *recording) applied(*tx) {}
 
+// plain reports whether the outcome is a row of history and nothing else, as a success at once is.
+func (r *recording) plain() bool {
+	return r.Finished != 0 && r.Failed == nil && r.Retry == nil && !r.HadRetry && !r.SetFailures && r.State == nil &&
+		r.Dead == nil && r.Replay == 0
+}
+
 func (r *recording) run(t *tx) error {
 	o := &r.Outcome
 	if t.s.deleted[o.Sub] {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -153,18 +152,19 @@ func replayFor(made []Replay, sub SubID) *Replay {
 // ReplayItem is one delivery that a replay has still to send.
 type ReplayItem struct{ Replay, Seq, DeadLetter int64 }
 
+const queryNextReplayItem = `SELECT i.replay, i.seq, ifnull(i.dead_letter, 0) FROM replays r CROSS JOIN replay_items i ON i.replay = r.id
+	WHERE r.sub = ? AND r.ended_at IS NULL ORDER BY r.id, i.seq LIMIT 1`
+
 // NextReplayItem returns what the replay lane of a subscription sends next: of its oldest open replay the lowest seq.
 func (s *Store) NextReplayItem(ctx context.Context, sub SubID) (item ReplayItem, ok bool, err error) {
-	row := s.read.QueryRowContext(ctx, `SELECT i.replay, i.seq, ifnull(i.dead_letter, 0) FROM replays r JOIN replay_items i ON i.replay = r.id
-		WHERE r.sub = ? AND r.ended_at IS NULL ORDER BY r.id, i.seq LIMIT 1`, int64(sub))
-	err = one(row, &item.Replay, &item.Seq, &item.DeadLetter)
-	if errors.Is(err, ErrNotFound) {
-		return item, false, nil
-	}
+	err = s.often(ctx, queryNextReplayItem, func(scan scanner) error {
+		ok = true
+		return scan(&item.Replay, &item.Seq, &item.DeadLetter)
+	}, int64(sub))
 	if err != nil {
-		return item, false, fmt.Errorf("read replay: %w", err)
+		return ReplayItem{}, false, fmt.Errorf("read replay: %w", err)
 	}
-	return item, true, nil
+	return item, ok, nil
 }
 
 // OpenReplays returns the subscriptions that have replays to send.

@@ -65,6 +65,10 @@ type Store struct {
 // Open opens the database of a data directory and holds the directory until Close. A directory that another process
 // holds is a *LockedError, a database of a newer hookd a *NewerError.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	return openWith(ctx, o, schema.Migrations())
+}
+
+func openWith(ctx context.Context, o Options, steps []schema.Migration) (*Store, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("find data directory: %w", err)
@@ -77,13 +81,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, log: o.Logger, lock: lock, walLimit: walBytes}
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, steps); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) error {
+func (s *Store) open(ctx context.Context, steps []schema.Migration) error {
 	path := filepath.Join(s.dir, databaseName)
 	fresh, err := s.prepareFile(path)
 	if err != nil {
@@ -92,7 +96,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.w, err = openWriter(path, fresh); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, path, fresh, schema.Migrations()); err != nil {
+	if err := s.migrate(ctx, path, fresh, steps); err != nil {
 		return err
 	}
 	if err := s.w.prepare(); err != nil {

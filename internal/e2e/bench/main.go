@@ -54,6 +54,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer cancel()
 
 	r, err := measureAll(ctx, s, stderr)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // and what followed from it is no news
+	}
 	if r != nil && len(r.Figures) > 0 {
 		r.writeTable(stdout)
 		if path, saveErr := r.save(s.out); saveErr != nil {
