@@ -1,6 +1,8 @@
 package delivery
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,24 +21,38 @@ func mustSchedule(t interface{ Fatal(...any) }, text string) Schedule {
 	return s
 }
 
-func TestParseSchedule(t *testing.T) {
-	s := mustSchedule(t, "tiers:0s,1s,5s,30s,5m,30m,2h")
-	if s.Attempts() != 7 || s.Length() != 2*time.Hour+35*time.Minute+36*time.Second {
-		t.Errorf("got %d attempts over %s", s.Attempts(), s.Length())
+// vectors reads a file of testvectors.
+func vectors(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile("../../testvectors/" + name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for text, rule := range map[string]string{
-		"":                "begins with",
-		"0s,1s":           "begins with",
-		"tiers:":          "at least one",
-		"tiers: ":         "at least one",
-		"tiers:0s,,1s":    "delay 2 is not a duration",
-		"tiers:5":         "delay 1 is not a duration",
-		"tiers:0s,-1s":    "delay 2 is negative",
-		"tiers:0s,10000h": "delay 2 is over",
-		"tiers:" + strings.Repeat("0s,", 100) + "0s": "at most 100",
-	} {
-		if _, err := ParseSchedule(text); err == nil || !strings.Contains(err.Error(), rule) {
-			t.Errorf("%q: got %v, want a text with %q", text, err, rule)
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestParseSchedule(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Text, Rule string
+			Attempts   int
+			LengthS    int64 `json:"length_s"`
+		}
+	}
+	vectors(t, "schedules.json", &file)
+	for _, c := range file.Cases {
+		s, err := ParseSchedule(c.Text)
+		switch {
+		case c.Rule != "":
+			if err == nil || !strings.Contains(err.Error(), c.Rule) {
+				t.Errorf("%q: got %v, want a text with %q", c.Text, err, c.Rule)
+			}
+		case err != nil:
+			t.Errorf("%q: %v", c.Text, err)
+		case s.Attempts() != c.Attempts || s.Length() != time.Duration(c.LengthS)*time.Second:
+			t.Errorf("%q: got %d attempts over %s", c.Text, s.Attempts(), s.Length())
 		}
 	}
 }
@@ -57,32 +73,20 @@ func FuzzParseSchedule(f *testing.F) {
 }
 
 func TestParseRetryAfter(t *testing.T) {
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	const day = 24 * time.Hour
-	for _, c := range []struct {
-		value string
-		want  time.Duration
-		ok    bool
-	}{
-		{"0", 0, true},
-		{"300", 5 * time.Minute, true},
-		{"86400", day, true},
-		{"86401", day, true},
-		{"9223372037", day, true},
-		{"9223372036854775807", day, true},
-		{"99999999999999999999999", day, true},
-		{"Mon, 30 Nov 2026 12:01:00 GMT", time.Minute, true},
-		{"Mon, 30 Nov 2026 11:59:00 GMT", 0, true},
-		{"Mon, 30 Nov 9999 11:59:00 GMT", day, true},
-		{"", 0, false},
-		{"-1", 0, false},
-		{"1.5", 0, false},
-		{" 5", 0, false},
-		{"soon", 0, false},
-	} {
-		got, ok := parseRetryAfter(c.value, now, day)
-		if got != c.want || ok != c.ok {
-			t.Errorf("%q: got %s %v, want %s %v", c.value, got, ok, c.want, c.ok)
+	var file struct {
+		Now   time.Time
+		CapS  int64 `json:"cap_s"`
+		Cases []struct {
+			Value   string
+			DelayS  int64 `json:"delay_s"`
+			Ignored bool
+		}
+	}
+	vectors(t, "retry-after.json", &file)
+	for _, c := range file.Cases {
+		got, ok := parseRetryAfter(c.Value, file.Now, time.Duration(file.CapS)*time.Second)
+		if want := time.Duration(c.DelayS) * time.Second; got != want || ok == c.Ignored {
+			t.Errorf("%q: got %s %v, want %s %v", c.Value, got, ok, want, !c.Ignored)
 		}
 	}
 }
@@ -98,32 +102,35 @@ func FuzzParseRetryAfter(f *testing.F) {
 }
 
 func TestJudge(t *testing.T) {
-	for _, c := range []struct {
-		result egress.Result
-		want   store.Code
-	}{
-		{egress.Result{Status: 200}, store.CodeNone},
-		{egress.Result{Status: 299}, store.CodeNone},
-		{egress.Result{Status: 101}, store.CodeHTTPStatus},
-		{egress.Result{Status: 301}, store.CodeHTTPStatus},
-		{egress.Result{Status: 404}, store.CodeHTTPStatus},
-		{egress.Result{Status: 410}, store.CodeGone},
-		{egress.Result{Status: 429}, store.CodeThrottled},
-		{egress.Result{Status: 500}, store.CodeHTTPStatus},
-		{egress.Result{Status: 502}, store.CodeThrottled},
-		{egress.Result{Status: 503}, store.CodeThrottled},
-		{egress.Result{Status: 504}, store.CodeThrottled},
-		{egress.Result{Status: 999}, store.CodeHTTPStatus},
-		{egress.Result{Failure: egress.Timeout}, store.CodeTimeout},
-		{egress.Result{Failure: egress.TLSFailed}, store.CodeTLSFailed},
-		{egress.Result{Failure: egress.ConnectionFailed}, store.CodeConnectionFailed},
-		{egress.Result{Failure: egress.AddressBlocked}, store.CodeAddressBlocked},
-		{egress.Result{Failure: egress.HostNotAllowed}, store.CodeHostNotAllowed},
-	} {
-		if got := judge(c.result); got.code != c.want {
-			t.Errorf("%+v: got %s, want %s", c.result, got.code, c.want)
+	var file struct {
+		Cases []struct {
+			Status        int
+			Failure, Code string
+			Counts        bool
 		}
 	}
+	vectors(t, "outcomes.json", &file)
+	failures := map[string]egress.Failure{}
+	for _, f := range []egress.Failure{egress.Timeout, egress.TLSFailed, egress.ConnectionFailed, egress.AddressBlocked, egress.HostNotAllowed} {
+		failures[f.String()] = f
+	}
+	r := rules{schedule: mustSchedule(t, "tiers:0s,1s"), retryAfterCap: time.Hour}
+	for _, c := range file.Cases {
+		o := judge(egress.Result{Status: c.Status, Failure: failures[c.Failure]})
+		if o.code.String() != c.Code {
+			t.Errorf("%+v: got %q", c, o.code)
+		}
+		if v := decide(r, headState{}, o, time.Unix(0, 0), 0); v.counted != c.Counts || v.failures != btoi(c.Counts) {
+			t.Errorf("%+v: counted %v, failures %d", c, v.counted, v.failures)
+		}
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func TestDecide(t *testing.T) {
