@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -60,6 +62,38 @@ func TestSuffixesTellNoOrder(t *testing.T) {
 		w.write(evs("b" + suffix[1:2]))
 	}
 	w.start().wants("b2", "bo", "b1")
+}
+
+// But they do among files that seem to be of one time, when others say which way they count.
+func TestSuffixesOfOneTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		hours map[string]int
+		want  []string
+	}{
+		"up with age":    {map[string]int{".12": 9, ".11": 8, ".10": 8, ".9": 8, ".8": 7}, []string{".12", ".11", ".10", ".9", ".8"}},
+		"down with age":  {map[string]int{".8": 9, ".9": 8, ".10": 8, ".11": 8, ".12": 7}, []string{".8", ".9", ".10", ".11", ".12"}},
+		"nobody can say": {map[string]int{".1": 8, ".2": 8}, []string{".2", ".1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			then := time.Now()
+			for suffix, hours := range tt.hours {
+				w.writeTo(w.at(suffix), "x")
+				at := then.Add(-time.Duration(hours) * time.Hour)
+				w.must(os.Chtimes(w.at(suffix), at, at))
+			}
+			w.writeTo(w.at(".0"), "") // an empty one does not count
+			list, err := rotated(placesOf(w.path, ""))
+			w.must(err)
+			var got []string
+			for _, s := range list {
+				got = append(got, strings.TrimPrefix(s.path, w.path))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestOlderFilesAreNotRead(t *testing.T) {

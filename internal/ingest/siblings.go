@@ -42,17 +42,25 @@ func (p place) namesRotated(name string) bool {
 
 var compressed = []string{".gz", ".bz2", ".xz", ".zst", ".lz4", ".lzma", ".lzo", ".br", ".z", ".zip", ".7z"}
 
-// rotated returns the files that a rotation may have left, oldest modification first: the suffix alone tells no order. Those
-// without a byte are left out.
+// rotated returns the files that a rotation may have left, oldest modification first. Those without a byte are left out.
 func rotated(places []place) ([]sibling, error) {
 	list, err := regular(places, place.namesRotated)
 	list = slices.DeleteFunc(list, func(s sibling) bool { return s.size == 0 })
-	slices.SortFunc(list, func(a, b sibling) int {
-		if c := a.modTime.Compare(b.modTime); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(len(b.path), len(a.path)), strings.Compare(b.path, a.path)) // numbers count up with age
-	})
+	bySuffix := func(a, b sibling) int { // .9 before .10
+		return cmp.Or(cmp.Compare(len(a.path), len(b.path)), strings.Compare(a.path, b.path))
+	}
+	byTime := func(a, b sibling) int { return a.modTime.Compare(b.modTime) }
+	slices.SortFunc(list, bySuffix)
+	// A clock that ticks slowly leaves files that seem to be of one time. Suffixes tell no order by themselves, for they may be
+	// numbers that count up with age, or dates; those of the other files tell which way they count.
+	falling := 0
+	for i := 1; i < len(list); i++ {
+		falling += byTime(list[i-1], list[i])
+	}
+	if falling >= 0 {
+		slices.Reverse(list)
+	}
+	slices.SortStableFunc(list, byTime)
 	return list, err
 }
 

@@ -111,6 +111,9 @@ func (a *appending) run(t *tx) error {
 			a.accepted++
 		}
 	}
+	if err := t.w.events.flush(); err != nil {
+		return err
+	}
 	if a.Mark != nil {
 		if err := t.mark(*a.Mark); err != nil {
 			return err
@@ -180,7 +183,7 @@ func (t *tx) place(source SourceID, e *event.Event, hash int64, indexed []int64)
 		Seq: t.last + 1, Kind: kind, Source: source, ID: e.ID, ReceivedAt: t.received, At: millis(e.Time),
 		Resource: e.Resource, Key: e.Key, Line: e.Line,
 	}
-	err = t.w.insertEvent.exec(row.Seq, int64(kind.ID), hash, int64(source), row.ReceivedAt, null(row.At), row.ID,
+	err = t.w.events.add(row.Seq, int64(kind.ID), hash, int64(source), row.ReceivedAt, null(row.At), row.ID,
 		text(row.Resource), text(row.Key), row.Line)
 	if err != nil {
 		return Placed{}, err
@@ -195,6 +198,11 @@ func (t *tx) place(source SourceID, e *event.Event, hash int64, indexed []int64)
 // says where it may be, the id itself decides.
 func (t *tx) find(e *event.Event, hash int64, indexed []int64) (seq int64, same bool, err error) {
 	t.candidates = append(t.s.recent.find(t.candidates[:0], hash), indexed...)
+	if len(t.candidates) > 0 {
+		if err := t.w.events.flush(); err != nil { // it may be one of this batch
+			return 0, false, err
+		}
+	}
 	for _, candidate := range t.candidates {
 		err := t.w.eventByRow.query(func(row []driver.Value) error {
 			if row[0].(string) == e.ID {

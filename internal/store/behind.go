@@ -108,9 +108,12 @@ func (t *tx) index() error {
 
 func (t *tx) indexIDs(rows []idRow, last bool) error {
 	for _, r := range rows {
-		if err := t.w.insertID.exec(r.hash, r.seq); err != nil {
+		if err := t.w.eventIDs.add(r.hash, r.seq); err != nil {
 			return err
 		}
+	}
+	if err := t.w.eventIDs.flush(); err != nil {
+		return err
 	}
 	t.idSlice = len(rows)
 	if !last {
@@ -121,9 +124,12 @@ func (t *tx) indexIDs(rows []idRow, last bool) error {
 
 func (t *tx) indexHistory(rows []historyRow, last bool) error {
 	for _, r := range rows {
-		if err := t.w.insertHistoryIx.exec(r.sub, r.seq, r.n); err != nil {
+		if err := t.w.historyIx.add(r.sub, r.seq, r.n); err != nil {
 			return err
 		}
+	}
+	if err := t.w.historyIx.flush(); err != nil {
+		return err
 	}
 	t.historySlice = len(rows)
 	if !last {

@@ -4,10 +4,11 @@ package store
 type statements struct {
 	begin, commit, undo, setMeta *stmt
 
-	insertEvent, insertKind, insertBlock, indexedIDs, eventByRow *stmt
-	addCounts, insertQuarantine                                  *stmt
-	insertFile, updateFile, dropFiles, insertSource              *stmt
-	insertID, insertHistoryIx                                    *stmt
+	events, eventIDs, historyIx bulk
+
+	insertKind, insertBlock, indexedIDs, eventByRow *stmt
+	addCounts, insertQuarantine                     *stmt
+	insertFile, updateFile, dropFiles, insertSource *stmt
 
 	nameTaken, insertSub, insertSecret, dropSecrets, setState, setFailures, setCursor  *stmt
 	setLease, deleteSub                                                                *stmt
@@ -27,7 +28,6 @@ func (w *writer) prepare() error {
 		{&w.undo, `ROLLBACK`},
 		{&w.setMeta, `INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v`},
 
-		{&w.insertEvent, `INSERT INTO events (seq, kind, id_hash, source, received_at, at, id, resource, key, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.insertKind, `INSERT INTO kinds (app, type) VALUES (?, ?)`},
 		{&w.insertBlock, `INSERT INTO blocks (block, kind, n) VALUES (?, ?, ?)`},
 		{&w.indexedIDs, `SELECT i.id_hash, i.seq FROM json_each(?) ask CROSS JOIN event_ids i ON i.id_hash = ask.value`},
@@ -38,8 +38,6 @@ func (w *writer) prepare() error {
 		{&w.updateFile, `UPDATE files SET dev = ?, ino = ?, head_len = ?, head_sum = ?, tail_len = ?, tail_sum = ?, offset = ?, size_seen = ?, state = ? WHERE gen = ?`},
 		{&w.dropFiles, `DELETE FROM files WHERE source = ?1 AND state = ?2 AND gen NOT IN (SELECT gen FROM files WHERE source = ?1 AND state = ?2 ORDER BY gen DESC LIMIT ?3)`},
 		{&w.insertSource, `INSERT INTO sources (name, kind) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id`},
-		{&w.insertID, `INSERT OR IGNORE INTO event_ids (id_hash, seq) VALUES (?, ?)`},
-		{&w.insertHistoryIx, `INSERT OR IGNORE INTO history_ix (sub, seq, n) VALUES (?, ?, ?)`},
 
 		{&w.nameTaken, `SELECT 1 FROM subs WHERE name = ? AND deleted_at IS NULL`},
 		{&w.insertSub, `INSERT INTO subs (uuid, name, app, state, cause, state_at, rev, host, url, headers, spec, cursor, cursor_n, lease_until, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`},
@@ -75,5 +73,27 @@ func (w *writer) prepare() error {
 		}
 		*p.to = s
 	}
+	return w.prepareBulks()
+}
+
+func (w *writer) prepareBulks() (err error) {
+	for _, p := range []struct {
+		to            *bulk
+		insert        string
+		columns, rows int
+	}{
+		{&w.events, `INSERT INTO events (seq, kind, id_hash, source, received_at, at, id, resource, key, line)`, 10, 10},
+		{&w.eventIDs, `INSERT OR IGNORE INTO event_ids (id_hash, seq)`, 2, 50},
+		{&w.historyIx, `INSERT OR IGNORE INTO history_ix (sub, seq, n)`, 3, 50},
+	} {
+		if *p.to, err = w.bulkStatement(p.insert, p.columns, p.rows); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// dropWaiting forgets the rows that wait in bulks, of a transaction that is rolled back.
+func (w *writer) dropWaiting() {
+	w.events.waiting, w.eventIDs.waiting, w.historyIx.waiting = 0, 0, 0
 }

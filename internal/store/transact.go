@@ -52,6 +52,7 @@ func (s *Store) transact(units []*unit) (failed int, err error) {
 		failed, err = t.commit(units)
 	}
 	if err != nil {
+		s.w.rollback()
 		s.forget(t)
 		return failed, err
 	}
@@ -98,9 +99,6 @@ func (t *tx) commit(units []*unit) (failed int, err error) {
 		if err = t.w.commit.exec(); err != nil {
 			failed, err = -1, fmt.Errorf("commit: %w", err)
 		}
-	}
-	if err != nil {
-		t.w.rollback()
 	}
 	return failed, err
 }

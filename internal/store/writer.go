@@ -75,9 +75,12 @@ func (w *writer) synchronous(want durability) error {
 	return nil
 }
 
-// rollback ends the transaction. After some errors SQLite has ended it itself and says that there is none: either way
-// none is open afterwards.
-func (w *writer) rollback() { _ = w.undo.exec() }
+// rollback ends the transaction and drops the rows that wait. After some errors SQLite has ended it itself and says that
+// there is none: either way none is open afterwards.
+func (w *writer) rollback() {
+	w.dropWaiting()
+	_ = w.undo.exec()
+}
 
 // stmt is a prepared statement of the write connection.
 type stmt struct {
@@ -114,32 +117,46 @@ func (s *stmt) bind(values []any) {
 	if len(values) != len(s.args) {
 		panic(fmt.Sprintf("store: %d values for %d parameters", len(values), len(s.args)))
 	}
+	s.set(0, values)
+}
+
+// set sets the parameters from at on.
+func (s *stmt) set(at int, values []any) {
 	for i, v := range values {
 		if n, ok := v.(int); ok {
 			v = int64(n)
 		}
-		s.args[i].Value = v
+		s.args[at+i].Value = v
 	}
 }
 
-// do runs the statement. The context has no end: a cancelled one must not leave a transaction half done.
-func (s *stmt) do(values []any) (driver.Result, error) {
-	s.bind(values)
+// run runs the statement with what is bound. The context has no end: a cancelled one must not leave a transaction half
+// done.
+func (s *stmt) run() (driver.Result, error) {
 	res, err := s.s.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
 	return res, classify(err)
 }
 
+// write runs a statement that writes with what is bound.
+func (s *stmt) write() error {
+	s.w.wrote = true
+	_, err := s.run()
+	return err
+}
+
 // exec runs the statement.
 func (s *stmt) exec(values ...any) error {
+	s.bind(values)
 	s.w.wrote = s.w.wrote || len(values) > 0 // BEGIN and its like have none
-	_, err := s.do(values)
+	_, err := s.run()
 	return err
 }
 
 // insert runs the statement and returns the row's id.
 func (s *stmt) insert(values ...any) (int64, error) {
+	s.bind(values)
 	s.w.wrote = true
-	res, err := s.do(values)
+	res, err := s.run()
 	if err != nil {
 		return 0, err
 	}
@@ -148,8 +165,9 @@ func (s *stmt) insert(values ...any) (int64, error) {
 
 // change runs the statement and returns how many rows it changed.
 func (s *stmt) change(values ...any) (int64, error) {
+	s.bind(values)
 	s.w.wrote = true
-	res, err := s.do(values)
+	res, err := s.run()
 	if err != nil {
 		return 0, err
 	}
