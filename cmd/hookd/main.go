@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -23,6 +24,10 @@ func main() {
 	os.Exit(code)
 }
 
+// sameSignal is how soon after the first a second signal is the same one: timeout(1) and shells send one to a process
+// and to its group.
+const sameSignal = 250 * time.Millisecond
+
 // untilSignal is a context that the first SIGINT or SIGTERM ends. The second one ends the process at once: what is in
 // flight then counts for nothing and is sent again after the next start.
 func untilSignal() (ctx context.Context, stop func()) {
@@ -31,17 +36,24 @@ func untilSignal() (ctx context.Context, stop func()) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {
+		var told os.Signal
 		select {
-		case s := <-signals:
-			cancel(errors.New("signal: " + s.String()))
+		case told = <-signals:
+			cancel(errors.New("signal: " + told.String()))
 		case <-ended:
 			return
 		}
 		// Not left to the system: a shell starts what runs in the background with SIGINT ignored.
-		select {
-		case s := <-signals:
-			os.Exit(report(os.Stderr, fmt.Errorf("stop: cut short by a second signal (%s)", s)))
-		case <-ended:
+		for first := time.Now(); ; {
+			select {
+			case s := <-signals:
+				if s == told && time.Since(first) < sameSignal {
+					continue
+				}
+				os.Exit(report(os.Stderr, fmt.Errorf("stop: cut short by a second signal (%s)", s)))
+			case <-ended:
+				return
+			}
 		}
 	}()
 	return ctx, func() {

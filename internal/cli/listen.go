@@ -29,6 +29,7 @@ type listenOptions struct {
 	retryAfter string
 	count      int
 	within     time.Duration
+	given      func(flag string) bool
 }
 
 func newListen(c *ctl) *cobra.Command {
@@ -51,6 +52,7 @@ when the time is up.`,
 		Args:        takes(),
 		Annotations: map[string]string{pipeFormat: formatJSONL},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.given = cmd.Flags().Changed
 			if cmd.Flags().Changed("status") && !cmd.Flags().Changed("fail") {
 				o.fail = receiver.FailAlways
 			} else if o.fail < 0 {
@@ -81,8 +83,10 @@ func (o *listenOptions) check() error {
 		return usage("listen prints table, json or jsonl, not %s", o.format)
 	case o.status < 200 || o.status > 599:
 		return usage("--status %d: it must be from 200 to 599", o.status)
-	case o.count < 0:
-		return usage("--count %d: it must not be negative", o.count)
+	case o.count < 1 && o.given("count"):
+		return usage("--count %d: it must be at least 1", o.count)
+	case o.within <= 0 && o.given("within"):
+		return usage("--within %s: it must be above 0", o.within)
 	case strings.ContainsFunc(o.retryAfter, func(r rune) bool { return r < ' ' || r > '~' }):
 		return usage("--retry-after: it must be visible ASCII")
 	}

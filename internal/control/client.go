@@ -55,7 +55,9 @@ func NewClient(socket string) *Client {
 					return dialer.DialContext(ctx, "unix", socket)
 				},
 				DisableCompression: true,
-				IdleConnTimeout:    30 * time.Second,
+				// Longer than any request waits for: a daemon that hangs must not hang a script.
+				ResponseHeaderTimeout: MaxWaitRequest + 15*time.Second,
+				IdleConnTimeout:       30 * time.Second,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -72,6 +72,9 @@ func ReadRequest(body io.Reader, v any) *Problem {
 		if errors.Is(err, json.ErrUnknownName) {
 			return NewProblem(CodeUnknownMember, "member %q is not known here", semantic.JSONPointer.LastToken()).At(pointer)
 		}
+		if pointer == "" {
+			return NewProblem(CodeInvalidRequest, "the request body must be a JSON object")
+		}
 		return NewProblem(CodeInvalidRequest, "member %q has a value of a wrong type", semantic.JSONPointer.LastToken()).At(pointer)
 	}
 	var syntactic *jsontext.SyntacticError

@@ -88,7 +88,7 @@ func newSubscription(in control.CreateSubscription) (delivery.NewSubscription, e
 	case in.App != "" && in.App != delivery.DefaultApp:
 		return n, control.NewProblem(control.CodeNotFound, "there is no app %q", in.App).At("/app")
 	}
-	if len(in.Types) > 0 {
+	if in.Types != nil {
 		if _, err := event.ParsePatterns(in.Types); err != nil {
 			return n, invalid("/types", "%v", err)
 		}

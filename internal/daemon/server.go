@@ -7,15 +7,13 @@ import (
 	"log"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Bounds of the control server.
 const (
 	maxConnections = 256
 	maxHeaderBytes = 16 << 10
-	idleTimeout    = 2 * time.Minute
+	idleTimeout    = 10 * time.Second
 	// stopTimeout is how long requests that are being answered may take once hookd stops.
 	stopTimeout = 5 * time.Second
 )
@@ -28,7 +26,7 @@ type controlServer struct {
 	ended  chan error // has the result of Serve
 }
 
-// serve starts to answer. Connections above the bound wait in the socket's queue.
+// serve starts to answer.
 func serve(a *api, socket *controlSocket) *controlServer {
 	s := &controlServer{
 		api: a, socket: socket, ended: make(chan error, 1),
@@ -41,7 +39,7 @@ func serve(a *api, socket *controlSocket) *controlServer {
 			ErrorLog: log.New(io.Discard, "", 0),
 		},
 	}
-	go func() { s.ended <- s.http.Serve(netutil.LimitListener(socket, maxConnections)) }()
+	go func() { s.ended <- s.http.Serve(newBoundedListener(socket, maxConnections)) }()
 	return s
 }
 

@@ -46,6 +46,8 @@ func TestBadRequests(t *testing.T) {
 		"query":           {"GET", "/v1/events?type=%zz", "", nil, control.CodeInvalidRequest, ""},
 		"member":          {"POST", "/v1/subscriptions", `{"url":"https://example.com/","colour":"red"}`, nil, control.CodeUnknownMember, "/colour"},
 		"inner member":    {"POST", "/v1/subscriptions", `{"types":["a",1]}`, nil, control.CodeInvalidRequest, "/types/1"},
+		"no types":        {"POST", "/v1/subscriptions", `{"url":"https://example.com/","types":[]}`, nil, control.CodeInvalidRequest, "/types"},
+		"no object":       {"POST", "/v1/subscriptions", `[]`, nil, control.CodeInvalidRequest, ""},
 		"repeated":        {"POST", "/v1/subscriptions", `{"name":"a","name":"b"}`, nil, control.CodeInvalidRequest, "/name"},
 		"no JSON":         {"POST", "/v1/wait", `{`, nil, control.CodeInvalidRequest, ""},
 		"body":            {"POST", "/v1/subscriptions/crm/pause", `{"for":"1h"}`, nil, control.CodeUnknownMember, "/for"},
@@ -170,5 +172,38 @@ func TestLeaseEndsWithClient(t *testing.T) {
 	cancel(mine)
 	if err := f.HoldLease(ctx, "leased"); !errors.Is(err, mine) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestCrowd: beyond the bound a connection is told so, and when the others are gone there is room again.
+func TestCrowd(t *testing.T) {
+	f := start(t)
+	var silent []net.Conn
+	for range maxConnections {
+		conn, err := net.Dial("unix", f.Socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		silent = append(silent, conn)
+	}
+	late := control.NewClient(f.Socket())
+	defer late.Close()
+	var p *control.Problem
+	if _, err := late.Status(t.Context()); !errors.As(err, &p) || p.Code != control.CodeUnavailable || p.Hint == "" {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	for _, conn := range silent {
+		conn.Close()
+	}
+	// The server notices each in its own time; every answer until then is the same refusal.
+	for {
+		_, err := late.Status(t.Context())
+		if err == nil {
+			break
+		}
+		if !errors.As(err, &p) || p.Code != control.CodeUnavailable {
+			t.Fatalf("after the crowd has gone: %v", err)
+		}
 	}
 }

@@ -30,7 +30,7 @@ var writerPragmas = []pragma{
 	{"foreign_keys", "1"},
 	{"busy_timeout", "5000"},
 	{"wal_autocheckpoint", "1000"},
-	{"journal_size_limit", "16777216"},
+	{"journal_size_limit", "16777216"}, // above what a checkpoint leaves: cutting and growing the file costs each sync
 	{"cache_size", "-8192"},
 	{"temp_store", "2"},
 	{"mmap_size", "0"},

@@ -273,6 +273,9 @@ func TestSourcesAndGenerations(t *testing.T) {
 		m.State, m.Offset = GenClosed, m.Offset+100
 		check(t, s.SaveMark(t.Context(), m))
 	}
+	if err := s.SaveMark(t.Context(), FileMark{Gen: 999, State: GenOpen}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("mark of none: %v", err)
+	}
 	marks, err := reopen(t, s).Generations(t.Context(), src.ID)
 	check(t, err)
 	// The last one was closed after the last deletion.

@@ -50,6 +50,9 @@ func (s *Store) remember(t *tx) {
 		s.cursors[m.sub] = s.cursors[m.sub].and(m)
 	}
 
+	for _, id := range t.deleted {
+		s.deleted[id] = true
+	}
 	if whole := s.ids.committed(t.idSlice); whole != nil {
 		s.maxIndexed = max(s.maxIndexed, whole[len(whole)-1].hash)
 		s.recent.remove(whole)
@@ -72,7 +75,7 @@ func (s *Store) forget(t *tx) {
 		s.recent.remove([]idRow{{t.hashes[i], t.events[i].Seq}})
 	}
 	for _, k := range t.kinds {
-		delete(s.kindIDs, kindName{k.App, k.Type})
+		_ = k
 	}
 }
 

@@ -68,7 +68,7 @@ func (r *recording) plain() bool {
 
 func (r *recording) run(t *tx) error {
 	o := &r.Outcome
-	if t.s.deleted[o.Sub] {
+	if t.isDeleted(o.Sub) {
 		return nil
 	}
 	if a := o.Failed; a != nil {

@@ -176,6 +176,36 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// Units of one group see that an earlier one of them deleted the subscription.
+func TestDeleteWithinAGroup(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	sub := subscribed(t, s, "a")
+	appended(t, s, line("e1", "t", 1))
+	buried(t, s, sub, 1)
+	retry := Outcome{Sub: sub, Seq: 2, Kind: 1, Failed: &Attempt{}, Retry: &Retry{Seq: 2}}
+	errs := together(t, s,
+		func() error { return s.DeleteSubscription(t.Context(), sub, 1, 5) },
+		func() error { return s.Record(t.Context(), retry) },
+		func() error { return s.SetSecrets(t.Context(), sub, []Generation{{Generation: 2}}) },
+		func() error { return s.ChangeState(t.Context(), Change{Sub: sub, State: Paused}) },
+		func() error { return s.SetLease(t.Context(), sub, 9) },
+		func() error {
+			made, skipped, err := s.ReplayDeadLetters(t.Context(), Selection{IDs: []int64{1}})
+			if len(made) != 0 || len(skipped) != 1 {
+				t.Errorf("made %+v, skipped %+v", made, skipped)
+			}
+			return err
+		})
+	for i, want := range []error{nil, nil, ErrNotFound, ErrNotFound, ErrNotFound, nil} {
+		if !errors.Is(errs[i], want) {
+			t.Errorf("unit %d: %v, want %v", i, errs[i], want)
+		}
+	}
+	if n := count(t, s, "retries") + count(t, s, "attempts") + count(t, s, "secrets") + count(t, s, "replays"); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+}
+
 // buried gives an event's delivery up and returns the dead letter's id.
 func buried(t *testing.T, s *Store, sub SubID, seq int64) int64 {
 	t.Helper()

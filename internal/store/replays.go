@@ -114,7 +114,7 @@ func (s *Store) choose(ctx context.Context, sel Selection) ([]DeadLetter, error)
 }
 
 func (t *tx) replay(d DeadLetter, now int64, made *[]Replay, skipped *[]Skipped) error {
-	if d.SubDeleted {
+	if d.SubDeleted || t.isDeleted(d.Sub) {
 		*skipped = append(*skipped, Skipped{d.ID, "its subscription is deleted"})
 		return nil
 	}

@@ -93,7 +93,7 @@ func (s *Store) BeginGeneration(ctx context.Context, source SourceID, m FileMark
 	return GenID(id), nil
 }
 
-// SaveMark writes a checkpoint without lines.
+// SaveMark writes a checkpoint without lines. A generation that is not there is ErrNotFound.
 func (s *Store) SaveMark(ctx context.Context, m FileMark) error {
 	if err := s.do(ctx, lazy, 0, step{do: func(t *tx) error { return t.mark(m) }}); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
@@ -102,8 +102,8 @@ func (s *Store) SaveMark(ctx context.Context, m FileMark) error {
 }
 
 func (t *tx) mark(m FileMark) error {
-	return t.w.updateFile.exec(int64(m.Dev), int64(m.Ino), m.HeadLen, blob(m.HeadSum), m.TailLen, blob(m.TailSum), m.Offset, m.SizeSeen,
-		int64(m.State), int64(m.Gen))
+	return found(t.w.updateFile.change(int64(m.Dev), int64(m.Ino), m.HeadLen, blob(m.HeadSum), m.TailLen, blob(m.TailSum), m.Offset, m.SizeSeen,
+		int64(m.State), int64(m.Gen)))
 }
 
 // Generations returns the generations of a source that are known, newest first.

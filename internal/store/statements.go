@@ -43,10 +43,10 @@ func (w *writer) prepare() error {
 		{&w.insertSub, `INSERT INTO subs (uuid, name, app, state, cause, state_at, rev, host, url, headers, spec, cursor, cursor_n, lease_until, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.insertSecret, `INSERT INTO secrets (sub, generation, master, sealed, created_at, not_after) VALUES (?, ?, ?, ?, ?, ?)`},
 		{&w.dropSecrets, `DELETE FROM secrets WHERE sub = ?`},
-		{&w.setState, `UPDATE subs SET state = ?, cause = ?, state_at = ?, rev = ? WHERE id = ?`},
+		{&w.setState, `UPDATE subs SET state = ?, cause = ?, state_at = ?, rev = ? WHERE id = ? AND deleted_at IS NULL`},
 		{&w.setFailures, `UPDATE subs SET failures = ? WHERE id = ?`},
 		{&w.setCursor, `UPDATE subs SET cursor = max(cursor, ?), cursor_n = ?, last_seq = max(last_seq, ?) WHERE id = ?`},
-		{&w.setLease, `UPDATE subs SET lease_until = ? WHERE id = ?`},
+		{&w.setLease, `UPDATE subs SET lease_until = ? WHERE id = ? AND deleted_at IS NULL`},
 		{&w.deleteSub, `UPDATE subs SET deleted_at = ?, rev = ? WHERE id = ? AND deleted_at IS NULL`},
 
 		{&w.putRetry, `INSERT OR REPLACE INTO retries (sub, lane, seq, replay, attempt, step, counted, first_at, due_at, delay, error, code, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},

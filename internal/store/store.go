@@ -30,8 +30,8 @@ const databaseName = "hookd.db"
 
 // Options is what a store is opened with.
 type Options struct {
-	Dir    string // the data directory; made, with mode 0700, if it is missing
-	Logger *slog.Logger
+	Dir    string       // the data directory; made, with mode 0700, if it is missing
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 // Store is an open database. Its methods may be used from many goroutines.
@@ -79,6 +79,9 @@ func openWith(ctx context.Context, o Options, steps []schema.Migration) (*Store,
 	lock, err := takeLock(dir)
 	if err != nil {
 		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{dir: dir, log: o.Logger, lock: lock, walLimit: walBytes}
 	if err := s.open(ctx, steps); err != nil {

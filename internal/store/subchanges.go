@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // NewSubscription is a row to be made, with a first, derived secret.
@@ -109,29 +110,33 @@ func (s *Store) SetLease(ctx context.Context, sub SubID, until int64) error {
 // DeleteSubscription makes a subscription disappear: its name is free, its secrets and what was pending are gone, its
 // dead letters and its history stay until their time. One that is not there is ErrNotFound.
 func (s *Store) DeleteSubscription(ctx context.Context, sub SubID, rev, now int64) error {
-	err := s.do(ctx, durable, 0, step{
-		do: func(t *tx) error {
-			if err := found(t.w.deleteSub.change(now, rev, int64(sub))); err != nil {
+	err := s.do(ctx, durable, 0, step{do: func(t *tx) error {
+		if err := found(t.w.deleteSub.change(now, rev, int64(sub))); err != nil {
+			return err
+		}
+		t.deleted = append(t.deleted, sub)
+		for _, drop := range []*stmt{t.w.dropSecrets, t.w.dropRetries, t.w.dropReplayItems} {
+			if err := drop.exec(int64(sub)); err != nil {
 				return err
 			}
-			for _, drop := range []*stmt{t.w.dropSecrets, t.w.dropRetries, t.w.dropReplayItems} {
-				if err := drop.exec(int64(sub)); err != nil {
-					return err
-				}
-			}
-			return t.w.endReplays.exec(replayCancelled, now, int64(sub))
-		},
-		then: func(*tx) { s.deleted[sub] = true },
-	})
+		}
+		return t.w.endReplays.exec(replayCancelled, now, int64(sub))
+	}})
 	if err != nil {
 		return fmt.Errorf("delete subscription: %w", err)
 	}
 	return nil
 }
 
-// SetSecrets replaces the secrets of a subscription.
+// isDeleted reports whether a subscription is deleted, also by an earlier unit of this group.
+func (t *tx) isDeleted(sub SubID) bool { return t.s.deleted[sub] || slices.Contains(t.deleted, sub) }
+
+// SetSecrets replaces the secrets of a subscription. One that is deleted is ErrNotFound.
 func (s *Store) SetSecrets(ctx context.Context, sub SubID, generations []Generation) error {
 	err := s.do(ctx, durable, 0, step{do: func(t *tx) error {
+		if t.isDeleted(sub) {
+			return ErrNotFound
+		}
 		if err := t.w.dropSecrets.exec(int64(sub)); err != nil {
 			return err
 		}

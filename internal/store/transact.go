@@ -25,6 +25,7 @@ type tx struct {
 	blocks  tally
 	history []historyRow
 	moves   []move
+	deleted []SubID
 
 	idSlice, historySlice int // rows of the runs that went into their indexes
 
@@ -77,6 +78,7 @@ func (s *Store) begin() *tx {
 	*t = tx{
 		s: s, w: s.w, last: s.last, received: s.received, historyN: s.historyN,
 		hashes: t.hashes[:0], kinds: t.kinds[:0], history: t.history[:0], moves: t.moves[:0],
+		deleted:    t.deleted[:0],
 		candidates: t.candidates,
 	}
 	return t
