@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"hookd/internal/event"
 )
 
 // Counts by blocks, next seqs by the kind index and lists equal a scan: across closed blocks, the open one, a crash and a
@@ -76,4 +78,42 @@ func TestCountsAndSeqsEqualAScan(t *testing.T) {
 	s = reopen(t, s)
 	grow(700)
 	rapid.Check(t, verify)
+}
+
+// One group that closes several blocks counts each event in its own.
+func TestGroupClosesSeveralBlocks(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	src, err := s.Source(t.Context(), "test", "file")
+	check(t, err)
+	const batches = 10
+	var units []func() error
+	for b := range batches {
+		var lines []Line
+		for i := range 1000 {
+			id := fmt.Sprintf("%d-%d", b, i)
+			lines = append(lines, Line{Event: event.Event{ID: id, Type: fmt.Sprint("t.", i%3), Line: []byte(id)}})
+		}
+		units = append(units, func() error {
+			_, err := s.Append(t.Context(), Batch{Source: src.ID, Lines: lines})
+			return err
+		})
+	}
+	before := s.groups
+	for _, err := range together(t, s, units...) {
+		check(t, err)
+	}
+	if n := s.groups - before; n != 2 {
+		t.Fatalf("%d groups, want 2", n)
+	}
+	for _, s := range []*Store{s, crash(t, s)} {
+		for _, k := range s.Kinds() {
+			want := int64(batches * 333)
+			if k.Type == "t.0" {
+				want = batches * 334
+			}
+			if n, err := s.Count(t.Context(), []KindID{k.ID}, 0); err != nil || n != want {
+				t.Errorf("%s: %d %v, want %d", k.Type, n, err, want)
+			}
+		}
+	}
 }

@@ -82,7 +82,7 @@ func TestSaveCursorsWithinAGroup(t *testing.T) {
 		}
 	}
 	verify(crash(t, s))
-	check(t, s.SaveCursors(t.Context(), nil))
+	check(t, s.SaveCursors(t.Context(), []Mark{{Sub: other, Cursor: 7}}))
 	verify(crash(t, s))
 	verify(reopen(t, s))
 }

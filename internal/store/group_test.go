@@ -153,6 +153,9 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 	if err == nil {
 		t.Fatal("it did not fail")
 	}
+	if left := s.recent.find(nil, idHash("x")); left != nil {
+		t.Errorf("the id is still taken by %v", left)
+	}
 	if p := appended(t, s, line("x", "new.kind", 2), line("x", "new.kind", 2))[0]; p.Seq != 4 || p.Duplicate || p.Refused != nil {
 		t.Errorf("placed %+v, want seq 4", p)
 	}

@@ -75,7 +75,7 @@ func (s *Store) forget(t *tx) {
 		s.recent.remove([]idRow{{t.hashes[i], t.events[i].Seq}})
 	}
 	for _, k := range t.kinds {
-		_ = k
+		delete(s.kindIDs, kindName{k.App, k.Type})
 	}
 }
 

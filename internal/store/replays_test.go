@@ -132,9 +132,16 @@ func TestReplayMovesNoCursor(t *testing.T) {
 	if got := subscription(t, crash(t, s), sub); got.Cursor != 3 || got.LastSeq != 0 {
 		t.Errorf("cursor %d, last %d, want 3, 0", got.Cursor, got.LastSeq)
 	}
+	// What is not in the replay any more counts nowhere.
+	again := success(sub, 1)
+	again.Replay, again.DeadRef, again.Moves = 1, 1, false
+	check(t, s.Record(t.Context(), again))
+	if r, _ := replay(t, s, 1); r.Done != 1 || r.EndedAt != 0 {
+		t.Errorf("replay is %+v", r)
+	}
 	of, err := s.DeliveryOf(t.Context(), sub, 1)
 	check(t, err)
-	if len(of) != 2 || of[0].Status != Succeeded || of[0].Replay != 1 || of[1].Status != Dead {
+	if len(of) != 3 || of[1].Status != Succeeded || of[1].Replay != 1 || of[2].Status != Dead {
 		t.Errorf("outcomes are %+v", of)
 	}
 }
