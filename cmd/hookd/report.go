@@ -16,10 +16,19 @@ import (
 // usageError is a command line that cannot be understood.
 type usageError struct{ err error }
 
-func (e *usageError) Error() string { return e.err.Error() }
+// Error is the first line: cobra puts its suggestion into the others.
+func (e *usageError) Error() string {
+	text, _, _ := strings.Cut(e.err.Error(), "\n")
+	return text
+}
 
-// Hint tells where the rules stand.
-func (e *usageError) Hint() string { return "see hookd --help" }
+// Hint names the command that may be meant, else where the rules stand.
+func (e *usageError) Hint() string {
+	if _, suggested, ok := strings.Cut(e.err.Error(), "\n\t"); ok {
+		return "did you mean " + strings.TrimSpace(suggested) + "?"
+	}
+	return "see hookd --help"
+}
 
 // report writes an error, if there is one, and returns the exit code: the one place that turns one into the other.
 func report(w io.Writer, err error) int {

@@ -26,8 +26,10 @@ func newWait(c *ctl) *cobra.Command {
 		Short: "Wait until something is done",
 		Long: `Waits until something is done, so that no script needs sleep. Exits 0 then, and 6 when the time is up before.
 
---idle waits until every file source is read to the end that it has now, and then nothing is pending.
---delivered waits until an event is delivered; one that is not known yet is waited for.
+--idle waits until every file source is read to the end that it has now, and then nothing is pending. It says nothing of
+success: what was given up is not pending; see hookctl dlq list.
+--delivered waits until an event is delivered; one that is not known yet is waited for, and so is a replay of one that
+was given up. Give a --timeout where that may never come.
 --state waits until a subscription has that state.
 
 With --sub it is about one subscription, without it about all.`,

@@ -51,10 +51,13 @@ func (e *Engine) Resume(ctx context.Context, ref string) (View, error) {
 	})
 }
 
-// Enable makes a disabled or paused subscription active: its failure count is 0, its head due now with a fresh
-// schedule.
+// Enable makes a disabled subscription active: its failure count is 0, its head due now with a fresh schedule. One that
+// its owner paused stays so: it is resumed.
 func (e *Engine) Enable(ctx context.Context, ref string) (View, error) {
 	return e.transition(ctx, ref, func(s *subscription) (store.Change, error) {
+		if s.state == store.Paused {
+			return store.Change{}, fmt.Errorf("%w: %s is paused, not disabled", ErrConflict, s.name)
+		}
 		c := s.changed(store.Active, store.CauseNone)
 		c.ResetFailures, c.ClearRetry = true, true
 		return c, nil

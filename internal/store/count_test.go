@@ -68,7 +68,7 @@ func TestCountsAndSeqsEqualAScan(t *testing.T) {
 			t.Fatalf("next of %v in (%d, %d]: %v %v, want %v", chosen, after, upTo, got, err, next)
 		}
 	}
-	for _, n := range []int{0, 1, 4094, 1, 1, 4000, 3000} {
+	for _, n := range []int{0, 4094, 1, 4100} {
 		grow(n)
 		rapid.Check(t, verify)
 	}
@@ -85,6 +85,7 @@ func TestGroupClosesSeveralBlocks(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	src, err := s.Source(t.Context(), "test", "file")
 	check(t, err)
+	fill(t, s, 300, "t.0")
 	const batches = 10
 	var units []func() error
 	for b := range batches {
@@ -109,7 +110,7 @@ func TestGroupClosesSeveralBlocks(t *testing.T) {
 		for _, k := range s.Kinds() {
 			want := int64(batches * 333)
 			if k.Type == "t.0" {
-				want = batches * 334
+				want = 300 + batches*334
 			}
 			if n, err := s.Count(t.Context(), []KindID{k.ID}, 0); err != nil || n != want {
 				t.Errorf("%s: %d %v, want %d", k.Type, n, err, want)

@@ -19,7 +19,7 @@ func TestCursorsAfterACrash(t *testing.T) {
 		for _, name := range []string{"a", "b", "idle"} {
 			subs = append(subs, subscribed(t, s, fmt.Sprint(name, round)))
 		}
-		for range rapid.IntRange(0, 25).Draw(rt, "steps") {
+		for range rapid.IntRange(0, 15).Draw(rt, "steps") {
 			sub := subs[rapid.IntRange(0, 1).Draw(rt, "sub")]
 			seq := cursor[sub] + rapid.Int64Range(1, 5).Draw(rt, "further")
 			switch rapid.IntRange(0, 4).Draw(rt, "step") {

@@ -6,6 +6,10 @@
 // log, or changes something for an owner, is on disk (synchronous=FULL) when its methods return; a group of outcomes
 // alone survives the end of the process, not of the power.
 //
+// What it knows without a query is in memory.go; the indexes that are filled behind their tables, and what is in memory
+// of them meanwhile, in behind.go. The write connection belongs to the leader of a group; reads have a pool of their own,
+// are short, and see nothing that memory does not know yet.
+//
 // It promises: a seq is never given twice under one sync_epoch; receipt times never fall within the log; the copies
 // that it keeps in memory change only after the commit. It must not decide anything about deliveries.
 package store

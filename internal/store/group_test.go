@@ -148,6 +148,10 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 		if err := a.run(tx); err != nil {
 			return err
 		}
+		late := line("y", "new.kind", 1)
+		if _, err := tx.place(1, &late.Event, idHash("y"), nil); err != nil {
+			return err
+		}
 		return errors.New("no")
 	})
 	if err == nil {
@@ -158,6 +162,9 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 	}
 	if p := appended(t, s, line("x", "new.kind", 2), line("x", "new.kind", 2))[0]; p.Seq != 4 || p.Duplicate || p.Refused != nil {
 		t.Errorf("placed %+v, want seq 4", p)
+	}
+	if n := count(t, s, "events"); n != 4 {
+		t.Errorf("%d events, want 4", n)
 	}
 	if fmt.Sprint(seen) != "[4]" {
 		t.Errorf("told of %v, want [4]", seen)

@@ -135,7 +135,7 @@ func TestHistoryThroughTheIndex(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	a, b := subscribed(t, s, "a"), subscribed(t, s, "b")
 	appended(t, s, line("e", "t", 1))
-	const run, each = 3000, 3000 + 2000
+	const run, each = 3000, 3000 + 700 // the second ends while a run is half in the index
 	s.history.size = run
 	check(t, s.Record(t.Context(), success(b, 1)))
 	for low := int64(1); low <= each; low += 512 {
@@ -151,7 +151,7 @@ func TestHistoryThroughTheIndex(t *testing.T) {
 	}
 	verify := func(s *Store) {
 		t.Helper()
-		for _, seq := range []int64{1, 2, 511, 512, 513, run - 1, run, run + 1, each} {
+		for _, seq := range []int64{1, 2, 511, 512, 513, 1500, 2500, run - 1, run, run + 1, each} {
 			of, err := s.DeliveryOf(t.Context(), a, seq)
 			if err != nil || len(of) != 1 || of[0].Seq != seq {
 				t.Fatalf("delivery %d: %+v %v", seq, of, err)
@@ -166,6 +166,9 @@ func TestHistoryThroughTheIndex(t *testing.T) {
 	verify(crash(t, s))
 	if count(t, s, "history_ix") == 0 {
 		t.Error("nothing is indexed yet")
+	}
+	if s.history.done == 0 || s.history.done == len(s.history.run) {
+		t.Errorf("%d of a run of %d are indexed: this shows nothing", s.history.done, len(s.history.run))
 	}
 	s = reopen(t, s)
 	verify(s)

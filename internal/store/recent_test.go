@@ -10,7 +10,7 @@ import (
 
 // Random ids through several runs of the index, with crashes: each id is found, and known, exactly as it was appended.
 func TestIDsThroughTheIndex(t *testing.T) {
-	const run = 3000
+	const run = 2200
 	s := openTest(t, t.TempDir())
 	s.ids.size = run
 	var ids []string
@@ -44,6 +44,9 @@ func TestIDsThroughTheIndex(t *testing.T) {
 	}
 	if len(s.ids.tail)+len(s.ids.run)-s.ids.done > 2*run+1000 {
 		t.Errorf("%d ids wait in memory", len(s.ids.tail)+len(s.ids.run))
+	}
+	if n := len(s.recent.one) + len(s.recent.more); n > len(s.ids.tail)+len(s.ids.run) {
+		t.Errorf("%d ids are in memory, %d wait for the index", n, len(s.ids.tail)+len(s.ids.run))
 	}
 	verify := func(s *Store) {
 		t.Helper()

@@ -106,10 +106,10 @@ func (r *recording) run(t *tx) error {
 	return nil
 }
 
-// finish appends the row of a delivery that ended; it is also what moves the cursor.
+// finish appends the row of a delivery that ended, with the others of the group; it is also what moves the cursor.
 func (t *tx) finish(o *Outcome) error {
 	n := t.historyN + 1
-	err := t.w.insertHistory.exec(n, int64(o.Sub), o.Seq, int64(o.Kind), int64(o.Finished), int64(o.Code), o.HTTPStatus, o.Attempts,
+	err := t.w.history.add(n, int64(o.Sub), o.Seq, int64(o.Kind), int64(o.Finished), int64(o.Code), o.HTTPStatus, o.Attempts,
 		o.FirstAt, o.EndedAt, o.TookMS, o.Replay, o.Moves)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ package store
 type statements struct {
 	begin, commit, undo, setMeta *stmt
 
-	events, eventIDs, historyIx bulk
+	events, eventIDs, history, historyIx bulk
 
 	insertKind, insertBlock, indexedIDs, eventByRow *stmt
 	addCounts, insertQuarantine                     *stmt
@@ -13,7 +13,7 @@ type statements struct {
 	nameTaken, insertSub, insertSecret, dropSecrets, setState, setFailures, setCursor  *stmt
 	setLease, deleteSub                                                                *stmt
 	putRetry, dropRetry, dropRetries                                                   *stmt
-	insertHistory, insertAttempt, insertDead                                           *stmt
+	insertAttempt, insertDead                                                          *stmt
 	insertReplay, insertReplayItem, dropReplayItem, countReplay, endReplay, endReplays *stmt
 	dropReplayItems, pendingDead, setReplayed, setDelivered                            *stmt
 }
@@ -52,7 +52,6 @@ func (w *writer) prepare() error {
 		{&w.putRetry, `INSERT OR REPLACE INTO retries (sub, lane, seq, replay, attempt, step, counted, first_at, due_at, delay, error, code, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.dropRetry, `DELETE FROM retries WHERE sub = ? AND lane = ?`},
 		{&w.dropRetries, `DELETE FROM retries WHERE sub = ?`},
-		{&w.insertHistory, `INSERT INTO history (n, sub, seq, kind, status, error, code, attempts, first_at, ended_at, took, replay, moves) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.insertAttempt, `INSERT INTO attempts (sub, seq, replay, attempt, at, took, error, code, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.insertDead, `INSERT INTO dead_letters (sub, app, seq, kind, event_id, received_at, at, resource, key, line, attempts, code, error, dead_at, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 
@@ -84,6 +83,7 @@ func (w *writer) prepareBulks() (err error) {
 	}{
 		{&w.events, `INSERT INTO events (seq, kind, id_hash, source, received_at, at, id, resource, key, line)`, 10, 10},
 		{&w.eventIDs, `INSERT OR IGNORE INTO event_ids (id_hash, seq)`, 2, 50},
+		{&w.history, `INSERT INTO history (n, sub, seq, kind, status, error, code, attempts, first_at, ended_at, took, replay, moves)`, 13, 10},
 		{&w.historyIx, `INSERT OR IGNORE INTO history_ix (sub, seq, n)`, 3, 50},
 	} {
 		if *p.to, err = w.bulkStatement(p.insert, p.columns, p.rows); err != nil {
@@ -95,5 +95,7 @@ func (w *writer) prepareBulks() (err error) {
 
 // dropWaiting forgets the rows that wait in bulks, of a transaction that is rolled back.
 func (w *writer) dropWaiting() {
-	w.events.waiting, w.eventIDs.waiting, w.historyIx.waiting = 0, 0, 0
+	for _, b := range []*bulk{&w.events, &w.eventIDs, &w.history, &w.historyIx} {
+		b.waiting = 0
+	}
 }

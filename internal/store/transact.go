@@ -48,7 +48,9 @@ func (s *Store) transact(units []*unit) (failed int, err error) {
 	}
 	t := s.begin()
 	if len(units) == 1 && s.alone(units[0].work) {
-		err = guarded(t, units[0].work)
+		if err = guarded(t, units[0].work); err == nil {
+			err = s.w.history.flush()
+		}
 	} else {
 		failed, err = t.commit(units)
 	}
@@ -110,6 +112,9 @@ func (t *tx) runAll(units []*unit) (failed int, err error) {
 		if err := guarded(t, u.work); err != nil {
 			return i, err
 		}
+	}
+	if err := t.w.history.flush(); err != nil {
+		return -1, err
 	}
 	return -1, t.index()
 }
