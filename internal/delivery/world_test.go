@@ -125,14 +125,19 @@ func (w *world) restart() {
 	w.open()
 }
 
-func (w *world) send(ctx context.Context, r *egress.Request) egress.Result {
-	attempt, _ := strconv.Atoi(r.Header[signing.HeaderAttempt][0])
-	s := sent{
-		host: r.Target.Host, id: r.Header[signing.HeaderID][0], attempt: attempt, at: time.Since(epoch),
-		fresh: r.Fresh, body: string(r.Body),
+// header returns a header by the very name that goes out, "" where it is not there.
+func header(r *egress.Request, name string) string {
+	if values := r.Header[name]; len(values) == 1 {
+		return values[0]
 	}
-	if replay := r.Header[signing.HeaderReplay]; replay != nil {
-		s.replay = replay[0]
+	return ""
+}
+
+func (w *world) send(ctx context.Context, r *egress.Request) egress.Result {
+	attempt, _ := strconv.Atoi(header(r, signing.HeaderAttempt))
+	s := sent{
+		host: r.Target.Host, id: header(r, signing.HeaderID), attempt: attempt, at: time.Since(epoch),
+		fresh: r.Fresh, body: string(r.Body), replay: header(r, signing.HeaderReplay),
 	}
 	w.mu.Lock()
 	w.log = append(w.log, s)
