@@ -237,5 +237,17 @@ func TestRotatedSecretsOverlap(t *testing.T) {
 		t.Error("a third secret still signs")
 	}
 	fourth := rotate("--overlap", "0s")
-	check("after the overlap", send(4), 1, fourth)
+	check("cut off at once", send(4), 1, fourth)
+
+	// An overlap that ends by its time: event after event carries both, until one carries the new one's alone.
+	fifth := rotate("--overlap", "300ms")
+	q = send(5)
+	check("inside a short overlap", q, 2, fourth, fifth)
+	for n, over := 6, time.Now().Add(patience); len(strings.Fields(q.Signature)) > 1; n++ {
+		if time.Now().After(over) {
+			t.Fatal("an overlap of 300 ms does not end")
+		}
+		q = send(n)
+	}
+	check("after the overlap", q, 1, fifth)
 }
