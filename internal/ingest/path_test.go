@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -112,8 +113,9 @@ func TestRotationUndone(t *testing.T) {
 
 func TestUnlinkedFileIsLetGo(t *testing.T) {
 	w := newWorld(t)
-	now := time.Now()
-	w.set = func(tail *Tail) { tail.now = func() time.Time { return now } }
+	began := time.Now()
+	var ahead atomic.Int64 // of the clock, while the file is followed
+	w.set = func(tail *Tail) { tail.now = func() time.Time { return began.Add(time.Duration(ahead.Load())) } }
 	w.write(evs("a"))
 	old := w.writer(w.path)
 	defer old.Close()
@@ -128,7 +130,7 @@ func TestUnlinkedFileIsLetGo(t *testing.T) {
 	w.wants("c")
 	w.remove("")
 	w.wants()
-	now = now.Add(2 * lingerFor)
+	ahead.Store(int64(2 * lingerFor))
 	w.wants()
 	w.stop()
 	if w.tail.cur.open() {
