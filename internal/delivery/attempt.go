@@ -100,11 +100,6 @@ func (e *Engine) record(s *subscription, w work, c claim, res egress.Result, sta
 	s.mu.Lock()
 	s.apply(w, rec, v, ended)
 	s.mu.Unlock()
-	if v.status == store.Succeeded {
-		e.succeeded.Add(1)
-	} else {
-		e.failed.Add(1)
-	}
 	e.logAttempt(s, w, c, res, rec, v, ended.Sub(started))
 	e.changes.notify()
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"hookd/internal/egress"
@@ -58,8 +57,7 @@ type Engine struct {
 	softStop, hardStop context.CancelFunc
 	loops              sync.WaitGroup
 
-	succeeded, failed atomic.Int64
-	changes           changes
+	changes changes
 }
 
 // New makes an engine; nothing runs before Start.
